@@ -1,0 +1,1 @@
+"""Rows of numbers: storage, validation, and the small datasets of the demo."""

@@ -1,0 +1,71 @@
+"""Linear constraints. Each row becomes one dual coordinate, a two-sided range included."""
+
+from typing import Any
+
+import numpy as np
+
+from zerogap.data.prepare import check_vector
+from zerogap.data.rows import SparseRows, as_constraint_rows
+from zerogap.exceptions import DataError, ProblemError
+
+Array = np.ndarray
+
+
+class Between:
+    """lower <= J x <= upper, row by row; a multiplier is >= 0 at `upper`, <= 0 at `lower`.
+
+    Either side may be a scalar or infinite. With `fit_intercept=True`, J may have one column more than
+    X: the coefficient of the intercept.
+    """
+
+    def __init__(self, J: Any, lower: Any = -np.inf, upper: Any = np.inf):
+        name = type(self).__name__
+        self.rows, self.norms = as_constraint_rows(J, f"{name} matrix")
+        size = self.rows.shape[0]
+        self.lower = _bound(lower, size, f"{name} lower")
+        self.upper = _bound(upper, size, f"{name} upper")
+        wrong = np.flatnonzero(self.lower > self.upper)
+        if wrong.size:
+            i = int(wrong[0])
+            raise ProblemError(
+                f"{name}: expected lower <= upper; row {i} has {self.lower[i]} > {self.upper[i]}"
+            )
+        if (self.lower == np.inf).any() or (self.upper == -np.inf).any():
+            raise ProblemError(f"{name}: lower may be -inf and upper +inf, not the other way round")
+
+    def __len__(self) -> int:
+        return self.rows.shape[0]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)} rows, {self.rows.shape[1]} columns)"
+
+    def checked(self, n_columns: int, fit_intercept: bool) -> SparseRows:
+        """The rows, once their width fits the problem."""
+        width = self.rows.shape[1]
+        if width == n_columns or (fit_intercept and width == n_columns + 1):
+            return self.rows
+        also = f" (or {n_columns + 1}, the intercept last)" if fit_intercept else ""
+        raise DataError(
+            f"{type(self).__name__} matrix: expected {n_columns} columns, one per feature of X{also}; "
+            f"got {width}"
+        )
+
+
+class Equal(Between):
+    """B x = e, row by row; a positive multiplier says that raising e would lower the objective."""
+
+    def __init__(self, B: Any, e: Any = 0.0):
+        rows = np.asarray(e, dtype=np.float64)
+        super().__init__(B, rows, rows)
+        if not np.isfinite(self.lower).all():
+            raise DataError("Equal e: expected finite numbers; got NaN or infinity")
+
+
+def _bound(values: Any, size: int, name: str) -> Array:
+    vector = np.asarray(values, dtype=np.float64)
+    if vector.ndim == 0:
+        vector = np.full(size, float(vector))
+    if np.isnan(vector).any():
+        raise DataError(f"{name}: expected numbers; got NaN")
+    finite = check_vector(np.where(np.isinf(vector), 0.0, vector), size, name, "one entry per row")
+    return np.where(np.isinf(vector), vector, finite)

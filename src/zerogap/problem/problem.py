@@ -1,0 +1,257 @@
+"""The frozen problem: primal value, dual value, and the map from one to the other."""
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from zerogap._jit import fingerprint
+from zerogap.data.prepare import check_labels, check_matrix, check_vector, check_weights
+from zerogap.data.rows import Rows, StackedRows, empty_rows, split_last_column, stack_sparse
+from zerogap.exceptions import DataError, ProblemError
+from zerogap.problem import loss_registry
+from zerogap.problem import terms as row_terms
+from zerogap.problem.constraints import Between
+from zerogap.problem.regularizers import Penalty
+from zerogap.problem.terms import Terms
+
+Array = np.ndarray
+
+#: |s_b| up to this multiple of sum |w u| counts as zero: the rounding of the sum itself.
+INTERCEPT_ROUNDING = 16 * np.finfo(np.float64).eps
+
+
+@dataclasses.dataclass(frozen=True, eq=False, init=False, repr=False)
+class Problem:
+    """min_x  f(x) + sum_i w_i loss(a_i.x + b, y_i) / sum_i w_i   s.t.  B x = e,  lower <= J x <= upper
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n_samples, n_features), or None when there are constraints only.
+    y : targets, or labels of two classes (the smaller one becomes -1).
+    loss : a name, or an object from `zg.losses`.
+    regularizer : `zg.L2(l2)`, `zg.ElasticNet(l2, l1, ...)` or `zg.GroupLasso(l2, group, groups)`.
+    constraints : a sequence of `zg.Equal(B, e)` and `zg.Between(J, lower, upper)`.
+    sample_weight : w_i >= 0, default 1. The data term is always the weighted mean.
+    fit_intercept : add b, which nothing penalises.
+
+    The dual has one coordinate u_i per data row and per constraint row. With s(u) = sum_i w_i u_i r_i,
+
+        D(u) = f*(-s(u)) + sum_i w_i phi_i*(u_i)        primal(x) >= -D(u) for every feasible x, every u.
+    """
+
+    rows: StackedRows
+    y: Array
+    classes: Array | None
+    loss: Any
+    penalty: Penalty
+    regularizer: Any
+    constraints: tuple[Between, ...]
+    weight: Array
+    low: Array
+    high: Array
+    constraint_norms: Array
+
+    def __init__(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        loss: Any = "squared",
+        regularizer: Any,
+        constraints: Sequence[Between] | Between = (),
+        sample_weight: Any = None,
+        fit_intercept: bool = False,
+    ):
+        put = functools.partial(object.__setattr__, self)
+        constraints = _as_tuple(constraints)
+        top = _data_rows(X, y, constraints)
+        n, t = top.shape
+        put("loss", loss_registry.resolve(loss))
+        put("regularizer", regularizer)
+        put("penalty", _bind(regularizer, t))
+        put("constraints", constraints)
+        targets, classes = _targets(y, n, self.loss)
+        put("y", targets)
+        put("classes", classes)
+        blocks, constants = _constraint_blocks(constraints, t, bool(fit_intercept))
+        put("low", _joined([c.lower for c in constraints]))
+        put("high", _joined([c.upper for c in constraints]))
+        put("constraint_norms", _joined([c.norms for c in constraints]))
+        data_weight = check_weights(sample_weight, n) if n else np.zeros(0)
+        put("weight", np.append(data_weight, np.ones(constants.size)))
+        put("rows", StackedRows(top, stack_sparse(blocks, t), constants, bool(fit_intercept)))
+
+    @property
+    def n_samples(self) -> int:
+        return self.rows.n_top
+
+    @property
+    def n_features(self) -> int:
+        return self.rows.top.shape[1]
+
+    @property
+    def n_rows(self) -> int:
+        """All dual coordinates: data rows, then constraint rows (the paper's n-hat)."""
+        return self.rows.shape[0]
+
+    @property
+    def n_constraints(self) -> int:
+        return self.n_rows - self.n_samples
+
+    @property
+    def fit_intercept(self) -> bool:
+        return self.rows.intercept
+
+    def __repr__(self) -> str:
+        name = loss_registry.traits(self.loss).name
+        parts = [f"{self.n_samples} x {self.n_features}", name, repr(self.regularizer)[:60]]
+        if self.n_constraints:
+            parts.append(f"{self.n_constraints} constraint rows")
+        if self.fit_intercept:
+            parts.append("intercept")
+        return f"Problem({', '.join(parts)})"
+
+    @functools.cached_property
+    def terms(self) -> Terms:
+        """The rows' scalar functions, for compiled code."""
+        salt = fingerprint(*loss_registry.traits(self.loss).functions)
+        return Terms(self.loss, self.y, self.weight, self.low, self.high, salt)
+
+    @functools.cached_property
+    def active_rows(self) -> Array:
+        """Rows of positive weight: the coordinates that the solvers work on."""
+        kind = np.uint32 if self.n_rows < 2**32 else np.uint64
+        return np.flatnonzero(self.weight > 0).astype(kind)
+
+    def join(self, x: Array, intercept: float = 0.0) -> Array:
+        """x with the intercept behind it, when there is one: the argument of `rows.dot`."""
+        return np.append(x, intercept) if self.fit_intercept else x
+
+    def split(self, x: Array) -> tuple[Array, float]:
+        """The inverse of `join`."""
+        if self.fit_intercept:
+            return x[:-1], float(x[-1])
+        return x, 0.0
+
+    def primal(self, x: Array, intercept: float = 0.0) -> float:
+        """f(x) + the weighted mean loss. Constraints are not part of it: see `violations`."""
+        return self.primal_from_margins(x, self.rows.dot(self.join(x, intercept)))
+
+    def primal_from_margins(self, x: Array, margins: Array) -> float:
+        """The same, when `margins` = rows.dot(x) is at hand."""
+        n = self.n_samples
+        total = self.penalty.value(x)
+        if n:
+            losses = np.empty(n)
+            row_terms.loss_values(self.terms, margins, losses)
+            total += float(self.weight[:n] @ losses)
+        return total
+
+    def violations(self, margins: Array) -> Array:
+        """How far each constraint row is outside its range."""
+        activity = margins[self.n_samples :]
+        return np.maximum(np.maximum(self.low - activity, activity - self.high), 0.0)
+
+    def dual(self, u: Array) -> float:
+        """D(u), to be minimised; -D(u) is a lower bound of every feasible primal value.
+
+        It is inf (no bound) where u leaves its domain, or, with an intercept, where sum_i w_i u_i (plus
+        the constraints' share) is not zero.
+        """
+        return self.dual_from_slope(u, self.slope(u))
+
+    def dual_from_slope(self, u: Array, s: Array) -> float:
+        """The same, when s = s(u) is at hand."""
+        t = self.n_features
+        if self.fit_intercept and abs(s[t]) > INTERCEPT_ROUNDING * self._slope_size(u):
+            return np.inf
+        conjugates = np.empty(u.size)
+        row_terms.conjugates(self.terms, u, conjugates)
+        active = self.weight > 0
+        if not active.all():
+            conjugates[~active] = 0.0
+        return self.penalty.conjugate(s[:t]) + float(self.weight @ conjugates)
+
+    def _slope_size(self, u: Array) -> float:
+        size = np.abs(self.weight * u)
+        n = self.n_samples
+        return float(size[:n].sum() + size[n:] @ np.abs(self.rows.constants))
+
+    def slope(self, u: Array) -> Array:
+        """s(u) = sum_i w_i u_i r_i, the intercept's entry last."""
+        return self.rows.tdot(self.weight * u)
+
+    def primal_from_dual(self, u: Array) -> Array:
+        """x*(u) = grad f*(-s(u)): the features (the dual does not determine an intercept)."""
+        return self.penalty.minimiser(self.slope(u)[: self.n_features])
+
+    def project_dual(self, u: Array) -> Array:
+        """u clipped to the dual domain (a copy)."""
+        out = np.array(u, dtype=np.float64)
+        row_terms.project(self.terms, out)
+        return out
+
+    def multipliers(self, u: Array) -> list[Array]:
+        """The constraint coordinates of u, one array per constraint object, in the order given."""
+        ends = np.cumsum([len(c) for c in self.constraints], dtype=np.int64)
+        return np.split(u[self.n_samples :], ends[:-1]) if self.constraints else []
+
+
+def _as_tuple(constraints: Any) -> tuple[Between, ...]:
+    if isinstance(constraints, Between):
+        return (constraints,)
+    for constraint in constraints:
+        if not isinstance(constraint, Between):
+            raise ProblemError(
+                f"constraints: expected zg.Equal or zg.Between objects; got {constraint!r:.80}"
+            )
+    return tuple(constraints)
+
+
+def _data_rows(X: Any, y: Any, constraints: tuple[Between, ...]) -> Rows:
+    if X is not None:
+        if y is None:
+            raise DataError("y: expected one target per row of X; got None")
+        return check_matrix(X)
+    if not constraints or y is not None:
+        raise DataError("X: expected a matrix; None is for problems with constraints and no y")
+    return empty_rows(constraints[0].rows.shape[1])
+
+
+def _bind(regularizer: Any, n_features: int) -> Penalty:
+    if not hasattr(regularizer, "bind"):
+        raise ProblemError(
+            "regularizer: expected zg.L2(l2), zg.ElasticNet(l2, l1) or zg.GroupLasso(l2, group, groups); "
+            f"got {regularizer!r:.80}"
+        )
+    return regularizer.bind(n_features)
+
+
+def _targets(y: Any, n: int, loss: Any) -> tuple[Array, Array | None]:
+    if not n:
+        return np.zeros(0), None
+    about = loss_registry.traits(loss)
+    if about.classification:
+        return check_labels(y, n, about.name)
+    return check_vector(y, n, "y"), None
+
+
+def _constraint_blocks(
+    constraints: tuple[Between, ...], n_features: int, fit_intercept: bool
+) -> tuple[list[Any], Array]:
+    blocks, constants = [], []
+    for constraint in constraints:
+        rows = constraint.checked(n_features, fit_intercept)
+        own = np.zeros(len(constraint))
+        if rows.shape[1] > n_features:
+            rows, own = split_last_column(rows)
+        blocks.append(rows)
+        constants.append(own)
+    return blocks, _joined(constants)
+
+
+def _joined(parts: list[Array]) -> Array:
+    return np.concatenate(parts) if parts else np.zeros(0)

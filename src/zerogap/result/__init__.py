@@ -1,0 +1,1 @@
+"""What comes out: status, certificate, history, result."""

@@ -1,0 +1,1 @@
+"""The algorithms, and the one loop that drives them."""

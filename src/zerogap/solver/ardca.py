@@ -1,0 +1,155 @@
+"""ARDCA: Algorithm 1, restarted as Algorithm 3 says, or preceded by plain steps as Algorithm 4 says."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from zerogap.problem import loss_registry
+from zerogap.problem.problem import Problem
+from zerogap.result.certificate import primal_side
+from zerogap.solver import averaging, kernels, restarts
+from zerogap.solver.averaging import Checkpoints, Eager, Lazy, LazyGroups, NoAverage
+from zerogap.solver.sampling import sampler
+from zerogap.solver.schedules import fill_table
+from zerogap.solver.settings import ARDCA, STEPS
+from zerogap.solver.solver import Candidates
+from zerogap.solver.workspace import Workspace
+
+Array = np.ndarray
+
+
+class ArdcaSolver:
+    """The accelerated iterate (z, uhat), its average, and the restart rule."""
+
+    def __init__(self, problem: Problem, settings: ARDCA, rng: np.random.Generator, tol: float = 1e-6):
+        self.work = Workspace(problem)
+        self.settings = settings
+        self.active = problem.active_rows.size
+        self._rows = problem.active_rows
+        self._draw = sampler(settings.sampling, rng)
+        self._tol = tol
+        # tau_i = w_i / (2 c L_i)
+        self.work.tau /= 2.0 * STEPS[settings.step]
+        self._rule = restarts.rule(settings.restart)
+        self._table = np.empty((self.active + 1, 3))
+        self._average = self._new_average()
+        self._total = getattr(self._average, "total", None)
+        self._finished: Array | None = None  # the average of the period that the last restart ended
+        self._plain_steps = 0  # what is left of Algorithm 4's first phase
+
+    @property
+    def phase(self) -> str:
+        return "rdca" if self._plain_steps > 0 else "ardca"
+
+    def _new_average(self) -> Any:
+        if self.settings.average_from is None:
+            return NoAverage()
+        problem = self.work.problem
+        total = np.zeros(problem.n_features + 1)
+        penalty: Any = problem.penalty
+        if not penalty.separable:
+            return LazyGroups(total, np.zeros(penalty.width.size + 1, np.uint32), self._table)
+        if problem.rows.all_dense:
+            return Eager(total)
+        return Lazy(total, np.zeros(total.size, np.uint32), self._table)
+
+    def start(self, u: Array) -> None:
+        if self.settings.erm:
+            self._plain_steps = lemma_steps(self.work, u, self._tol)
+        self._restart(u)
+
+    def _restart(self, u: Array) -> None:
+        """z = u, uhat = 0, theta = 1/n, and s_z rebuilt from u in float64."""
+        s = self.work.slope(u)
+        self.state = kernels.State(u.copy(), np.zeros_like(u), s, np.zeros_like(s))
+        self._theta = 1.0 / self.active
+        self._steps, self._passes = 0, 0
+        self._weight = 0.0
+        if self._total is not None:
+            self._total[:] = 0.0
+            self._checkpoints = Checkpoints(float(self.settings.average_from or 0), self.active)
+
+    def advance(self, passes: float, stop: Callable[[], bool]) -> float:
+        done = 0
+        while done < passes and not stop():
+            self._pass()
+            done += 1
+            value = self._dual_value() if self._rule.watches else 0.0
+            if self._plain_steps > 0:
+                self._plain_steps -= self.active
+                if self._plain_steps <= 0:
+                    self._restart(self.dual())
+            elif self._rule.due(self._passes, value):
+                self._finished = self._averaged()
+                self._restart(self.dual())
+        return done
+
+    def run_steps(self, order: Array, constant_theta: bool = False) -> None:
+        """Algorithm 1 over the rows in `order`, at most n of them: one pass, or a part of one."""
+        w = self.work
+        table = self._table[: order.size + 1]
+        self._theta = fill_table(table, self._theta, constant_theta)
+        kernels.ardca_epoch(
+            order, w.rows, w.terms, w.f, self.state, w.tau, self._average,
+            kernels.Schedule(table, float(self.active)),
+        )  # fmt: skip
+        self._last = table[order.size - 1, averaging.THETA]
+        self._steps += order.size
+        self._weight += table[order.size, averaging.SUM_INVERSE]
+
+    def _pass(self) -> None:
+        self.run_steps(self._draw(self._rows), constant_theta=self._plain_steps > 0)
+        self._passes += 1
+        if self._total is not None:
+            self._checkpoints.keep(self._steps, self._total, self._weight)
+
+    def dual(self) -> Array:
+        """u = theta_K^2 uhat + z, inside the domain (rounding may have pushed it out)."""
+        u = self._last**2 * self.state.uhat + self.state.z if self._steps else self.state.z
+        return self.work.problem.project_dual(u)
+
+    def _dual_value(self) -> float:
+        s = self._last**2 * self.state.s_uhat + self.state.s_z
+        return self.work.bound_dual(s, self.dual())
+
+    def _averaged(self) -> Array | None:
+        if self._total is None or not self._steps:
+            return None
+        mean, _ = self._checkpoints.average(self._steps, self._total, self._weight)
+        penalty: Any = self.work.problem.penalty
+        if penalty.boxed:  # rounding may have pushed the average out of its box
+            mean[:-1] = np.clip(mean[:-1], penalty.lower, penalty.upper)
+        return mean if self.work.problem.fit_intercept else mean[:-1]
+
+    def candidates(self) -> Candidates:
+        u = self.dual()
+        last = self.work.point(self.work.slope(u))
+        points = [x for x in (self._averaged(), self._finished, last) if x is not None]
+        self._finished = None
+        if self.work.problem.fit_intercept:
+            # the outer step changes the problem under the momentum: begin anew from u
+            self.work.recenter(float(last[-1]))
+            self._restart(u)
+        return Candidates(points, u)
+
+
+def lemma_steps(work: Workspace, u: Array, tol: float) -> int:
+    """K' of the ERM lemma: ceil(n log(min(1/eps, n mu / M^2) (D(u0) + F(x*(u0)))) - 1), at least 0.
+
+    The lemma assumes rows of norm at most 1; longest = max_i ||a_i||^2 / mu stands for its 1 / mu. eps is
+    the absolute accuracy that `tol` asks for at the starting point's scale.
+    """
+    problem = work.problem
+    n = problem.active_rows.size
+    bound = loss_registry.traits(problem.loss).lipschitz(problem.loss)
+    s = work.slope(u)
+    point = work.point(s)
+    value = primal_side(problem, point).value
+    distance = work.bound_dual(s, u) + value
+    eps = tol * max(abs(value), 1e-300)
+    reach = min(1.0 / eps, n / (work.longest * bound**2))
+    if not math.isfinite(distance) or reach * distance <= 1.0:
+        return 0
+    return max(0, math.ceil(n * math.log(reach * distance) - 1))

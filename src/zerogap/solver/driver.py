@@ -1,0 +1,239 @@
+"""The only loop: advance, certify, record, report, check."""
+
+import contextlib
+import dataclasses
+import math
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from zerogap.data.prepare import check_vector
+from zerogap.exceptions import SettingsError
+from zerogap.problem.problem import Problem
+from zerogap.result.certificate import Certificate, PrimalSide, combine, primal_side
+from zerogap.result.history import History, Record
+from zerogap.result.result import Result
+from zerogap.result.status import Status
+from zerogap.solver import intercept, settings
+from zerogap.solver.ardca import ArdcaSolver
+from zerogap.solver.progress import reporter
+from zerogap.solver.sdca import SdcaSolver
+from zerogap.solver.solver import Candidates, Solver
+
+Array = np.ndarray
+
+#: A check costs a few passes, so the next one waits for this share of the passes done.
+CHECK_EVERY = 0.2
+#: Checks without a better certificate before the solve counts as stalled, and the progress that counts.
+STALL_CHECKS, STALL_PROGRESS = 14, 0.99
+ALMOST = 100.0
+
+
+@dataclasses.dataclass
+class Best:
+    """The best point and the best bound so far; they need not come from the same check."""
+
+    point: Array
+    side: PrimalSide
+    dual: Array
+    bound: float
+    certificate: Certificate
+
+
+@dataclasses.dataclass
+class Limits:
+    """What may end a solve before its tolerance."""
+
+    tol: float
+    max_passes: float
+    deadline: float
+    stopped: threading.Event
+
+    def out_of_time(self) -> bool:
+        return time.perf_counter() >= self.deadline
+
+    def stop(self) -> bool:
+        """Asked by the solvers once a pass."""
+        return self.stopped.is_set() or self.out_of_time()
+
+
+def solve(
+    problem: Problem,
+    *,
+    algorithm: Any = "auto",
+    tol: float = 1e-6,
+    max_passes: float = 10_000,
+    max_time: float | None = None,
+    warm_start: Any = None,
+    random_state: Any = None,
+    callbacks: Sequence[Callable[[Record], Any]] = (),
+    progress: bool = False,
+    warn: bool = True,
+) -> Result:
+    """Minimise the problem's objective and certify the answer.
+
+        f(x) + sum_i w_i loss(a_i.x + b, y_i) / sum_i w_i    s.t. the problem's constraints
+
+    Parameters
+    ----------
+    algorithm : a name ("auto", "ardca", "ardca-restart", "ardca-erm", "rdca", "sdca", "cdca") or a
+        settings object such as `zg.ARDCA(step="paper")`.
+    tol : stop when relative gap <= tol and scaled violation <= tol (see `zg.Certificate`).
+    max_passes : limit on passes; a pass is as many coordinate steps as there are rows.
+    max_time : limit in seconds; the answer at that time comes with its certificate.
+    warm_start : an earlier `Result`, or a dual point.
+    random_state : an int or a numpy Generator. Same seed, same bits.
+    callbacks : functions of the newest `history` record; a true return value stops the solve.
+    progress : print a line a check.
+    warn : emit a ConvergenceWarning when the tolerance is not reached.
+    """
+    _check_settings(tol, max_passes, max_time)
+    name, chosen = settings.resolve(algorithm)
+    if not isinstance(problem, Problem):
+        raise SettingsError(f"problem: expected a zg.Problem; got {problem!r:.80}")
+    rng = np.random.default_rng(random_state)
+    begun = time.perf_counter()
+    solver = make_solver(problem, chosen, rng, tol)
+    solver.start(_starting_dual(problem, warm_start))
+    history = History()
+    with _interrupts() as stopped:
+        limits = Limits(tol, max_passes, begun + (max_time or math.inf), stopped)
+        status, best, passes = _loop(
+            problem, solver, limits, history, [*callbacks, *reporter(progress)], begun
+        )
+    x, b = problem.split(best.point)
+    result = Result(
+        problem, x, b, best.dual, status, best.certificate, history, passes,
+        time.perf_counter() - begun, name,
+    )  # fmt: skip
+    if warn and status is not Status.SOLVED:
+        warnings.warn(_warning(result, tol), ConvergenceWarning, stacklevel=2)
+    return result
+
+
+def make_solver(problem: Problem, chosen: Any, rng: np.random.Generator, tol: float) -> Solver:
+    """The solver behind a settings object."""
+    if isinstance(chosen, settings.SDCA):
+        return SdcaSolver(problem, chosen, rng)
+    return ArdcaSolver(problem, chosen, rng, tol)
+
+
+def _loop(
+    problem: Problem,
+    solver: Solver,
+    limits: Limits,
+    history: History,
+    callbacks: Sequence[Callable[[Record], Any]],
+    begun: float,
+) -> tuple[Status, Best, float]:
+    best: Best | None = None
+    passes, progressed = 0.0, 0
+    error = math.inf
+    while True:
+        phase = solver.phase
+        due = max(1.0, math.ceil(CHECK_EVERY * passes))
+        passes += solver.advance(min(due, limits.max_passes - passes), limits.stop)
+        best = _certified(problem, solver.candidates(), best)
+        certificate = best.certificate
+        record = Record(
+            passes, time.perf_counter() - begun, certificate.primal, certificate.dual,
+            certificate.gap, certificate.violation, solver.active, phase,
+        )  # fmt: skip
+        history.append(record)
+        wishes = [callback(record) for callback in callbacks]
+        if certificate.error < STALL_PROGRESS * error:
+            error, progressed = certificate.error, len(history)
+        status = _verdict(certificate, limits, passes, any(wishes), len(history) - progressed)
+        if status is not None:
+            return status, best, passes
+
+
+def _certified(problem: Problem, candidates: Candidates, best: Best | None) -> Best:
+    """The best of what was known and what the solver offers, certified from the problem data."""
+    u = candidates.dual
+    if problem.fit_intercept:
+        u = intercept.repair(problem, u)
+    bound = -problem.dual(u)
+    if best is not None and not bound > best.bound:
+        u, bound = best.dual, best.bound
+    sides = [(point, primal_side(problem, point)) for point in candidates.points]
+    if best is not None:
+        sides.append((best.point, best.side))
+    judged = [(combine(problem, side, bound, u), point, side) for point, side in sides]
+    certificate, point, side = min(judged, key=lambda c: (c[0].error, c[0].primal))
+    return Best(point, side, u, bound, certificate)
+
+
+def _verdict(
+    certificate: Certificate, limits: Limits, passes: float, wished: bool, idle: int
+) -> Status | None:
+    """The status to end with, or None to go on."""
+    if certificate.within(limits.tol):
+        return Status.SOLVED
+    almost = certificate.within(ALMOST * limits.tol)
+    if limits.stopped.is_set() or wished:
+        return Status.INTERRUPTED
+    if limits.out_of_time():
+        return Status.MAX_TIME
+    if passes >= limits.max_passes:
+        return Status.MAX_PASSES
+    if idle >= STALL_CHECKS:
+        return Status.ALMOST_SOLVED if almost else Status.STALLED
+    return None
+
+
+def _starting_dual(problem: Problem, warm_start: Any) -> Array:
+    if warm_start is None:
+        return problem.project_dual(np.zeros(problem.n_rows))
+    dual = warm_start.dual if isinstance(warm_start, Result) else warm_start
+    return problem.project_dual(
+        check_vector(dual, problem.n_rows, "warm_start", "one entry per data row and constraint row")
+    )
+
+
+def _check_settings(tol: Any, max_passes: Any, max_time: Any) -> None:
+    for name, number in (("tol", tol), ("max_passes", max_passes), ("max_time", max_time)):
+        if number is None and name == "max_time":
+            continue
+        if not isinstance(number, (int, float, np.number)) or not number > 0:
+            raise SettingsError(f"{name}: expected a number > 0; got {number!r}")
+
+
+@contextlib.contextmanager
+def _interrupts() -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C sets; the second one raises as usual."""
+    event = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield event
+        return
+
+    def note(signum: int, frame: Any) -> None:
+        event.set()
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield event
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _warning(result: Result, tol: float) -> str:
+    c = result.certificate
+    remedy = {
+        Status.MAX_PASSES: "Raise max_passes, or loosen tol",
+        Status.MAX_TIME: "Raise max_time, or loosen tol",
+        Status.INTERRUPTED: "Continue with warm_start=result",
+    }.get(result.status, "Scale the columns of X to a similar size, raise l2, or loosen tol")
+    violated = f", violation {c.violation:.3g} (scaled {c.scaled_violation:.3g})" if c.violation else ""
+    return (
+        f"{result.status}: {result.status.sentence}. Objective {c.primal:.9g}, best bound {c.dual:.9g}, "
+        f"gap {c.gap:.3g} (relative {c.relative_gap:.3g}, tol {tol:g}){violated} after "
+        f"{result.passes:.4g} passes and {result.seconds:.3g} s of {result.algorithm}. {remedy}."
+    )

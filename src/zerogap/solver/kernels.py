@@ -1,0 +1,161 @@
+"""Compiled epochs: one visit of the rows in `order`, in place."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from zerogap._jit import kernel, verb
+from zerogap.data.rows import Dense, Sparse, Stacked, column, entry, span
+from zerogap.problem.terms import prox_row
+from zerogap.solver.averaging import THETA, close, record, record_free
+from zerogap.solver.views import Accelerated, Plain, begin_pass, move, primal_at, slope_at
+
+Array = np.ndarray
+
+
+class State(NamedTuple):
+    """The accelerated iterate: z, uhat and their images s_z = S z, s_uhat = S uhat."""
+
+    z: Array
+    uhat: Array
+    s_z: Array
+    s_uhat: Array
+
+
+class Schedule(NamedTuple):
+    """theta_k of the pass with its prefix sums, and the number n of coordinates drawn from."""
+
+    table: Array
+    n: float
+
+
+@verb
+def margin(rows, i, f, view):
+    """r_i . x*(v), recording x*(v) in the average on the way"""
+
+
+@margin.on(Dense, Sparse)
+def _(rows, i, f, view):
+    first, stop = span(rows, i)
+    total = 0.0
+    for p in range(first, stop):
+        j = column(rows, p, first)
+        x = primal_at(f, view, j)
+        note(view, f, j, x)
+        total += entry(rows, p) * x
+    return total
+
+
+@verb
+def note(view, f, j, x):
+    """Record x*_j in the view's average, if it has one"""
+
+
+@note.on(Plain)
+def _(view, f, j, x):
+    return
+
+
+@note.on(Accelerated)
+def _(view, f, j, x):
+    record(view.average, f, view, j, x)
+
+
+@verb
+def free_value(view, f):
+    """The intercept b(v) = center - s_b / rho"""
+
+
+@free_value.on(Plain)
+def _(view, f):
+    return f.free.center - f.free.scale * slope_at(view, view.s.size - 1)
+
+
+@free_value.on(Accelerated)
+def _(view, f):
+    t = view.s_z.size - 1
+    b = f.free.center - f.free.scale * slope_at(view, t)
+    record_free(view.average, f, view, t, b)
+    return b
+
+
+@margin.on(Stacked)
+def _(rows, i, f, view):
+    if i < rows.n_top:
+        total = margin(rows.top, i, f, view)
+        constant = rows.constant
+    else:
+        total = margin(rows.bottom, i - rows.n_top, f, view)
+        constant = rows.constants[i - rows.n_top]
+    if constant != 0.0:
+        total += constant * free_value(view, f)
+    return total
+
+
+@verb
+def add_row(rows, i, view, change_z, change_uhat):
+    """s_z += change_z r_i, s_uhat += change_uhat r_i"""
+
+
+@add_row.on(Dense, Sparse)
+def _(rows, i, view, change_z, change_uhat):
+    first, stop = span(rows, i)
+    for p in range(first, stop):
+        a = entry(rows, p)
+        move(view, column(rows, p, first), a * change_z, a * change_uhat)
+
+
+@add_row.on(Stacked)
+def _(rows, i, view, change_z, change_uhat):
+    if i < rows.n_top:
+        add_row(rows.top, i, view, change_z, change_uhat)
+        constant = rows.constant
+    else:
+        add_row(rows.bottom, i - rows.n_top, view, change_z, change_uhat)
+        constant = rows.constants[i - rows.n_top]
+    if constant != 0.0:
+        move(view, view[0].size - 1, constant * change_z, constant * change_uhat)
+
+
+@kernel
+def sdca_epoch(order, rows, terms, f, u, s, tau):
+    """Dual coordinate ascent: u_i = prox_{tau phi_i*}(u_i + tau r_i.x*(u)), s = S u.
+
+    tau_i = w_i / L_i is the exact step for quadratic f. Returns the number of coordinates that moved.
+    """
+    begin_pass(f)
+    moved = 0
+    for k in range(order.size):
+        i = order[k]
+        view = Plain(s, k)
+        # u_i <- argmin_u  L_i/2 (u - u_i)^2 + <grad_i d(u), u - u_i> + h_i(u)
+        step = tau[i]
+        u_new = prox_row(terms, i, u[i] + step * margin(rows, i, f, view), step)
+        change = u_new - u[i]
+        if change != 0.0:
+            u[i] = u_new
+            add_row(rows, i, view, terms.weight[i] * change, 0.0)
+            moved += 1
+    return moved
+
+
+@kernel
+def ardca_epoch(order, rows, terms, f, state, tau, average, schedule):
+    """Algorithm 1, one step for each entry of `order`; tau_i = w_i / (2 c L_i); theta from the schedule."""
+    begin_pass(f)
+    n = schedule.n
+    for k in range(order.size):
+        theta = schedule.table[k, THETA]
+        view = Accelerated(state.s_z, state.s_uhat, theta, theta * theta, k, average)
+        i = order[k]
+        # z_i <- argmin_u  c n theta L_i (u - z_i)^2 + <grad_i d(v), u - z_i> + h_i(u)
+        step = tau[i] / (n * theta)
+        z_new = prox_row(terms, i, state.z[i] + step * margin(rows, i, f, view), step)
+        change = z_new - state.z[i]
+        if change != 0.0:
+            change_uhat = -(1.0 - n * theta) / (theta * theta) * change
+            state.z[i] = z_new
+            state.uhat[i] += change_uhat
+            w = terms.weight[i]
+            add_row(rows, i, view, w * change, w * change_uhat)
+    close(average, f, state.s_z, state.s_uhat, order.size)

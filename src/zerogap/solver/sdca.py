@@ -1,0 +1,50 @@
+"""SDCA, RDCA and CDCA: one dual coordinate at a time, without acceleration."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from zerogap.problem.problem import Problem
+from zerogap.solver import kernels
+from zerogap.solver.sampling import sampler
+from zerogap.solver.settings import SDCA, STEPS
+from zerogap.solver.solver import Candidates
+from zerogap.solver.workspace import Workspace
+
+Array = np.ndarray
+
+
+class SdcaSolver:
+    """u_i <- prox_{tau phi_i*}(u_i + tau r_i.x*(u)), with the rows drawn as the settings say."""
+
+    phase = "sdca"
+
+    def __init__(self, problem: Problem, settings: SDCA, rng: np.random.Generator):
+        self.work = Workspace(problem)
+        self.active = problem.active_rows.size
+        self._draw = sampler(settings.sampling, rng)
+        self._rows = problem.active_rows
+        # step "paper" is Algorithm 4's first phase: theta = 1/n makes its z-step w / (2 c L)
+        self.work.tau /= 2.0 * STEPS[settings.step]
+        self.u = np.zeros(0)
+        self.s = np.zeros(0)
+
+    def start(self, u: Array) -> None:
+        self.u = u.copy()
+        self.s = self.work.slope(self.u)
+
+    def advance(self, passes: float, stop: Callable[[], bool]) -> float:
+        done = 0
+        w = self.work
+        while done < passes and not stop():
+            order = self._draw(self._rows)
+            kernels.sdca_epoch(order, w.rows, w.terms, w.f, self.u, self.s, w.tau)
+            done += 1
+        return done
+
+    def candidates(self) -> Candidates:
+        self.s = self.work.slope(self.u)  # from u, in float64: rounding does not pile up
+        point = self.work.point(self.s)
+        if self.work.problem.fit_intercept:
+            self.work.recenter(float(point[-1]))
+        return Candidates([point], self.u.copy())

@@ -1,0 +1,39 @@
+"""What a solver is to the driver: start, advance, candidates."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+Array = np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidates:
+    """What a solver offers for certification: primal points (with intercept) and a dual point."""
+
+    points: list[Array]
+    dual: Array
+
+
+class Solver(Protocol):
+    """A solver holds its iterate; the driver owns the loop, the limits and the certificate."""
+
+    @property
+    def phase(self) -> str: ...
+
+    @property
+    def active(self) -> int: ...
+
+    def start(self, u: Array) -> None:
+        """Begin at the dual point u, which lies in its domain."""
+        ...
+
+    def advance(self, passes: float, stop: Callable[[], bool]) -> float:
+        """Run about `passes` passes, fewer when stop() says so (asked once a pass); returns how many."""
+        ...
+
+    def candidates(self) -> Candidates:
+        """The current points."""
+        ...
