@@ -23,7 +23,9 @@ from numba.extending import overload
 FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
 
 #: Decorator of the compiled epochs: cached on disk, and running without the interpreter lock.
-kernel = numba.njit(cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy", boundscheck=False)
+kernel = numba.njit(
+    cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy", boundscheck=False, _nrt=False
+)
 #: Decorator of scalar helpers that verbs share.
 inline = numba.njit(fastmath=FASTMATH, error_model="numpy", boundscheck=False)
 
@@ -32,7 +34,6 @@ class Verb:
     """A function that picks its body by the type of its first argument."""
 
     def __init__(self, stub: Callable[..., Any]):
-        functools.update_wrapper(self, stub)
         self.name = stub.__name__
         self.bodies: dict[type, Callable[..., Any]] = {}
 
@@ -61,9 +62,10 @@ def verb(stub: Callable[..., Any]) -> Any:
     """Turn a documented stub into a verb: callable from Python and from compiled code."""
     table = Verb(stub)
 
-    @functools.wraps(stub)
-    def call(first, *rest):
+    def dispatch(first, *rest):
         return table.body_for(type(first))(first, *rest)
+
+    call: Any = functools.wraps(stub)(dispatch)
 
     @overload(
         call,

@@ -335,7 +335,7 @@ def as_constraint_rows(matrix: Any, name: str) -> tuple[SparseRows, Array]:
     if not sp.issparse(matrix):
         matrix = np.atleast_2d(np.asarray(matrix, dtype=np.float64))
         _check_finite(matrix, name)
-    csr = sp.csr_array(matrix, dtype=np.float64)
+    csr = sp.csr_array(matrix, dtype=np.float64, copy=True)  # the caller keeps theirs
     _check_finite(csr.data, name)
     csr.sum_duplicates()
     csr.eliminate_zeros()

@@ -241,7 +241,7 @@ class EpsilonInsensitive(NamedTuple):
 
 def _tube_slope(loss, v, tau, y):
     outside = abs(v - tau * y) - tau * loss.epsilon
-    return 1.0 if 0.0 < outside < 1.0 else 0.0
+    return 1.0 if (outside > 0.0 or loss.epsilon == 0.0) and outside < 1.0 else 0.0
 
 
 register(

@@ -8,7 +8,7 @@ import numpy as np
 
 from zerogap.problem import loss_registry
 from zerogap.problem.problem import Problem
-from zerogap.result.certificate import primal_side
+from zerogap.result.certificate import Certificate, primal_side
 from zerogap.solver import averaging, kernels, restarts
 from zerogap.solver.averaging import Checkpoints, Eager, Lazy, LazyGroups, NoAverage
 from zerogap.solver.sampling import sampler
@@ -85,6 +85,9 @@ class ArdcaSolver:
                 self._finished = self._averaged()
                 self._restart(self.dual())
         return done
+
+    def learn(self, certificate: Certificate) -> None:
+        self._rule.learn(certificate, self.work.problem.n_constraints > 0)
 
     def run_steps(self, order: Array, constant_theta: bool = False) -> None:
         """Algorithm 1 over the rows in `order`, at most n of them: one pass, or a part of one."""

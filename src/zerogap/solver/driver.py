@@ -16,15 +16,16 @@ from sklearn.exceptions import ConvergenceWarning
 from zerogap.data.prepare import check_vector
 from zerogap.exceptions import SettingsError
 from zerogap.problem.problem import Problem
-from zerogap.result.certificate import Certificate, PrimalSide, combine, primal_side
+from zerogap.result.certificate import Certificate
 from zerogap.result.history import History, Record
 from zerogap.result.result import Result
 from zerogap.result.status import Status
-from zerogap.solver import intercept, settings
+from zerogap.solver import settings
 from zerogap.solver.ardca import ArdcaSolver
+from zerogap.solver.incumbent import Incumbent
 from zerogap.solver.progress import reporter
 from zerogap.solver.sdca import SdcaSolver
-from zerogap.solver.solver import Candidates, Solver
+from zerogap.solver.solver import Learner, Solver
 
 Array = np.ndarray
 
@@ -33,17 +34,6 @@ CHECK_EVERY = 0.2
 #: Checks without a better certificate before the solve counts as stalled, and the progress that counts.
 STALL_CHECKS, STALL_PROGRESS = 14, 0.99
 ALMOST = 100.0
-
-
-@dataclasses.dataclass
-class Best:
-    """The best point and the best bound so far; they need not come from the same check."""
-
-    point: Array
-    side: PrimalSide
-    dual: Array
-    bound: float
-    certificate: Certificate
 
 
 @dataclasses.dataclass
@@ -118,7 +108,9 @@ def solve(
 
 
 def make_solver(problem: Problem, chosen: Any, rng: np.random.Generator, tol: float) -> Solver:
-    """The solver behind a settings object."""
+    """The solver behind a settings object; settings of other packages make their own."""
+    if hasattr(chosen, "make"):
+        return chosen.make(problem, rng, tol)
     if isinstance(chosen, settings.SDCA):
         return SdcaSolver(problem, chosen, rng)
     return ArdcaSolver(problem, chosen, rng, tol)
@@ -131,15 +123,17 @@ def _loop(
     history: History,
     callbacks: Sequence[Callable[[Record], Any]],
     begun: float,
-) -> tuple[Status, Best, float]:
-    best: Best | None = None
+) -> tuple[Status, Incumbent, float]:
+    best = Incumbent(problem)
     passes, progressed = 0.0, 0
     error = math.inf
     while True:
         phase = solver.phase
         due = max(1.0, math.ceil(CHECK_EVERY * passes))
         passes += solver.advance(min(due, limits.max_passes - passes), limits.stop)
-        best = _certified(problem, solver.candidates(), best)
+        own = best.update(solver.candidates())
+        if isinstance(solver, Learner):
+            solver.learn(own)
         certificate = best.certificate
         record = Record(
             passes, time.perf_counter() - begun, certificate.primal, certificate.dual,
@@ -152,22 +146,6 @@ def _loop(
         status = _verdict(certificate, limits, passes, any(wishes), len(history) - progressed)
         if status is not None:
             return status, best, passes
-
-
-def _certified(problem: Problem, candidates: Candidates, best: Best | None) -> Best:
-    """The best of what was known and what the solver offers, certified from the problem data."""
-    u = candidates.dual
-    if problem.fit_intercept:
-        u = intercept.repair(problem, u)
-    bound = -problem.dual(u)
-    if best is not None and not bound > best.bound:
-        u, bound = best.dual, best.bound
-    sides = [(point, primal_side(problem, point)) for point in candidates.points]
-    if best is not None:
-        sides.append((best.point, best.side))
-    judged = [(combine(problem, side, bound, u), point, side) for point, side in sides]
-    certificate, point, side = min(judged, key=lambda c: (c[0].error, c[0].primal))
-    return Best(point, side, u, bound, certificate)
 
 
 def _verdict(

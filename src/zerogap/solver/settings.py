@@ -79,7 +79,7 @@ def resolve(algorithm: Any) -> tuple[str, Any]:
             known = ", ".join(["auto", *ALGORITHMS])
             raise SettingsError(f"algorithm: expected one of {known}; got {algorithm!r}")
         return algorithm, ALGORITHMS[algorithm]
-    if isinstance(algorithm, (ARDCA, SDCA)):
+    if isinstance(algorithm, (ARDCA, SDCA)) or hasattr(algorithm, "make"):
         return repr(algorithm), algorithm
     raise SettingsError(
         f"algorithm: expected a name or a settings object such as zg.ARDCA(); got {algorithm!r}"

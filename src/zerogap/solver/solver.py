@@ -2,9 +2,11 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
+
+from zerogap.result.certificate import Certificate
 
 Array = np.ndarray
 
@@ -36,4 +38,13 @@ class Solver(Protocol):
 
     def candidates(self) -> Candidates:
         """The current points."""
+        ...
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """A solver that wants to know how well it does."""
+
+    def learn(self, certificate: Certificate) -> None:
+        """Told after every check: the certificate of the current points (not the best so far)."""
         ...

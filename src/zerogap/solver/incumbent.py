@@ -1,0 +1,45 @@
+"""The best point and the best bound so far, each certified from the problem data."""
+
+import numpy as np
+
+from zerogap.problem.problem import Problem
+from zerogap.result.certificate import Certificate, PrimalSide, combine, primal_side
+from zerogap.solver import intercept
+from zerogap.solver.solver import Candidates
+
+Array = np.ndarray
+
+
+class Incumbent:
+    """Point and bound need not come from the same check: any feasible pair is a certificate."""
+
+    point: Array
+    side: PrimalSide
+    dual: Array
+    certificate: Certificate
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.bound = -np.inf
+        self.known = False
+
+    def update(self, candidates: Candidates) -> Certificate:
+        """Take in what a solver offers; returns the certificate of its own best pair."""
+        problem, u = self.problem, candidates.dual
+        if problem.fit_intercept:
+            u = intercept.repair(problem, u)
+        bound = -problem.dual(u)
+        sides = [(point, primal_side(problem, point)) for point in candidates.points]
+        own = min((combine(problem, side, bound, u) for _, side in sides), key=_order)
+        if bound > self.bound or not self.known:
+            self.dual, self.bound = u, bound
+        if self.known:
+            sides.append((self.point, self.side))
+        judged = [(combine(problem, side, self.bound, self.dual), p, side) for p, side in sides]
+        self.certificate, self.point, self.side = min(judged, key=lambda entry: _order(entry[0]))
+        self.known = True
+        return own
+
+
+def _order(certificate: Certificate) -> tuple[float, float]:
+    return certificate.error, certificate.primal
