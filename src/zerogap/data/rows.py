@@ -4,7 +4,8 @@ Python verbs, plain NumPy and float64 results whatever the stored precision:
 
     dot(x)           R x                              (n_rows,)
     tdot(u)          R^T u                            (n_columns,)
-    gram(weights)    R^T diag(weights) R              (n_columns, n_columns)
+    gram(weights)    R^T diag(weights) R, weights >= 0 (n_columns, n_columns)
+    outer(metric)    R diag(metric) R^T, metric >= 0  (n_rows, n_rows)
     take(rows)       the rows with these indices
     square_norms(m)  sum_j r_ij^2 m_j                 (n_rows,)
 
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from zerogap._jit import verb
+from zerogap._jit import kernel, verb
 from zerogap.exceptions import DataError
 
 Array = np.ndarray
@@ -94,6 +95,20 @@ def _(rows, p):
     return rows[0][p]
 
 
+@kernel
+def _add_gram(rows, weights, out):
+    """out += sum_i weights_i r_i r_i^T, over the rows with a positive weight."""
+    for i in range(weights.size):
+        if weights[i] == 0.0:
+            continue
+        first, stop = span(rows, i)
+        for p in range(first, stop):
+            scaled = weights[i] * entry(rows, p)
+            j = column(rows, p, first)
+            for q in range(first, stop):
+                out[j, column(rows, q, first)] += scaled * entry(rows, q)
+
+
 class DenseRows:
     """Rows of a C-ordered float32 or float64 matrix, never copied."""
 
@@ -123,8 +138,15 @@ class DenseRows:
     def gram(self, weights: Array) -> Array:
         out = np.zeros((self.shape[1], self.shape[1]))
         for rows, block in self._blocks():
-            out += (block.T * weights[rows]) @ block
+            used = np.flatnonzero(weights[rows])
+            scaled = block[used] * np.sqrt(weights[rows][used])[:, None]
+            out += scaled.T @ scaled
         return out
+
+    def outer(self, metric: Array) -> Array:
+        """R diag(metric) R^T."""
+        scaled = self.matrix * np.sqrt(metric)
+        return scaled @ scaled.T
 
     def take(self, rows: Array) -> "DenseRows":
         return DenseRows(self.matrix[rows])
@@ -136,12 +158,23 @@ class DenseRows:
             out[rows] = np.einsum("ij,ij,j->i", block, block, metric)
         return out
 
+    def square_columns(self, weights: Array) -> Array:
+        """sum_i weights_i r_ij^2 for every column."""
+        out = np.zeros(self.shape[1])
+        for rows, block in self._blocks():
+            out += np.einsum("ij,ij,i->j", block, block, weights[rows])
+        return out
+
     def magnitudes(self, x: Array) -> Array:
         """sum_j |r_ij x_j|: the size of the terms that `dot(x)` adds up."""
         out = np.empty(self.shape[0])
         for rows, block in self._blocks():
             out[rows] = np.abs(block) @ np.abs(x)
         return out
+
+    def dense(self) -> Array:
+        """The rows as a float64 matrix."""
+        return self.matrix.astype(np.float64, copy=False)
 
     def compiled(self) -> Dense:
         return Dense(self.matrix.reshape(-1), self.shape[1])
@@ -182,9 +215,13 @@ class SparseRows:
 
     def gram(self, weights: Array) -> Array:
         out = np.zeros((self.shape[1], self.shape[1]))
-        for rows, block in self._blocks():
-            out += (block.T @ sp.diags_array(weights[rows]) @ block).toarray()
+        _add_gram(self.compiled(), weights, out)
         return out
+
+    def outer(self, metric: Array) -> Array:
+        """R diag(metric) R^T."""
+        block = self.matrix.astype(np.float64, copy=False)
+        return (block @ sp.diags_array(metric) @ block.T).toarray()
 
     def take(self, rows: Array) -> "SparseRows":
         return SparseRows(self.matrix[rows])
@@ -196,12 +233,23 @@ class SparseRows:
             out[rows] = block.multiply(block) @ metric
         return out
 
+    def square_columns(self, weights: Array) -> Array:
+        """sum_i weights_i r_ij^2 for every column."""
+        out = np.zeros(self.shape[1])
+        for rows, block in self._blocks():
+            out += block.multiply(block).T @ weights[rows]
+        return out
+
     def magnitudes(self, x: Array) -> Array:
         """sum_j |r_ij x_j|: the size of the terms that `dot(x)` adds up."""
         out = np.empty(self.shape[0])
         for rows, block in self._blocks():
             out[rows] = abs(block) @ np.abs(x)
         return out
+
+    def dense(self) -> Array:
+        """The rows as a float64 matrix."""
+        return self.matrix.toarray().astype(np.float64, copy=False)
 
     @functools.cached_property
     def _pointers(self) -> Array:
@@ -218,91 +266,6 @@ class SparseRows:
 
 
 Rows = DenseRows | SparseRows
-
-
-class StackedRows:
-    """Data rows above constraint rows. With an intercept there is one more column: 1 in every data row."""
-
-    def __init__(self, top: Rows, bottom: SparseRows, constants: Array, intercept: bool):
-        self.top, self.bottom = top, bottom
-        self.constants = constants
-        self.intercept = intercept
-        self.n_top = top.shape[0]
-        self.shape = (self.n_top + bottom.shape[0], top.shape[1] + int(intercept))
-
-    def _split(self, x: Array) -> tuple[Array, float]:
-        t = self.top.shape[1]
-        return x[:t], float(x[t]) if self.intercept else 0.0
-
-    def dot(self, x: Array) -> Array:
-        x, b = self._split(x)
-        out = np.empty(self.shape[0])
-        out[: self.n_top] = self.top.dot(x)
-        out[self.n_top :] = self.bottom.dot(x)
-        if b != 0.0:
-            out[: self.n_top] += b
-            out[self.n_top :] += b * self.constants
-        return out
-
-    def tdot(self, u: Array) -> Array:
-        s = self.top.tdot(u[: self.n_top])
-        if self.bottom.shape[0]:
-            s += self.bottom.tdot(u[self.n_top :])
-        if self.intercept:
-            s = np.append(s, u[: self.n_top].sum() + u[self.n_top :] @ self.constants)
-        return s
-
-    def take(self, rows: Array) -> "StackedRows":
-        above, below = rows[rows < self.n_top], rows[rows >= self.n_top] - self.n_top
-        return StackedRows(
-            self.top.take(above), self.bottom.take(below), self.constants[below], self.intercept
-        )
-
-    def gram(self, weights: Array) -> Array:
-        t = self.top.shape[1]
-        above, below = weights[: self.n_top], weights[self.n_top :]
-        out = np.zeros((self.shape[1], self.shape[1]))
-        out[:t, :t] = self.top.gram(above)
-        if below.size:
-            out[:t, :t] += self.bottom.gram(below)
-        if self.intercept:
-            edge = self.top.tdot(above) + self.bottom.tdot(below * self.constants)
-            out[t, :t] = out[:t, t] = edge
-            out[t, t] = above.sum() + below @ self.constants**2
-        return out
-
-    def square_norms(self, m: Array | float, free: float = 0.0) -> Array:
-        """sum_j r_ij^2 m_j over the features, plus `free` times the squared intercept coefficient."""
-        out = np.empty(self.shape[0])
-        out[: self.n_top] = self.top.square_norms(m)
-        out[self.n_top :] = self.bottom.square_norms(m)
-        if self.intercept:
-            out[: self.n_top] += free
-            out[self.n_top :] += free * self.constants**2
-        return out
-
-    def constraint_magnitudes(self, x: Array) -> Array:
-        """sum_j |r_ij x_j| for the constraint rows."""
-        x, b = self._split(x)
-        return self.bottom.magnitudes(x) + np.abs(b * self.constants)
-
-    def compiled(self) -> Stacked:
-        return Stacked(
-            self.top.compiled(),
-            self.bottom.compiled(),
-            self.n_top,
-            float(self.intercept),
-            self.constants,
-        )
-
-    @property
-    def all_dense(self) -> bool:
-        """Every row touches every feature."""
-        return isinstance(self.top, DenseRows) and self.bottom.shape[0] == 0
-
-    @property
-    def nonzeros(self) -> int:
-        return self.top.nonzeros + self.bottom.nonzeros
 
 
 def as_rows(matrix: Any, name: str) -> Rows:

@@ -9,7 +9,8 @@ import numpy as np
 
 from zerogap._jit import fingerprint
 from zerogap.data.prepare import check_labels, check_matrix, check_vector, check_weights
-from zerogap.data.rows import Rows, StackedRows, empty_rows, split_last_column, stack_sparse
+from zerogap.data.rows import Rows, empty_rows, split_last_column, stack_sparse
+from zerogap.data.stacked import StackedRows
 from zerogap.exceptions import DataError, ProblemError
 from zerogap.problem import loss_registry
 from zerogap.problem import terms as row_terms

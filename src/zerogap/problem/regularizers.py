@@ -99,11 +99,11 @@ def _(f, j, s):
 
 @piece.on(SoftQuadratic)
 def _(f, j, s):
-    if s < -f.l1:
-        return f.scale, -f.l1 * f.scale, -np.inf, -f.l1
-    if s > f.l1:
-        return f.scale, f.l1 * f.scale, f.l1, np.inf
-    return 0.0, 0.0, -f.l1, f.l1
+    # conditional expressions become selections: signs are hard to predict
+    slope = f.scale if abs(s) > f.l1 else 0.0
+    lowest = f.l1 if s > f.l1 else (-np.inf if s < -f.l1 else -f.l1)
+    highest = -f.l1 if s < -f.l1 else (np.inf if s > f.l1 else f.l1)
+    return slope, (f.l1 if s > 0.0 else -f.l1) * slope, lowest, highest
 
 
 @piece.on(Separable)

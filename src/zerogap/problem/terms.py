@@ -28,7 +28,7 @@ class Terms(NamedTuple):
 
 
 @inline
-def _range_prox(v, tau, low, high):
+def range_prox(v, tau, low, high):
     if v > tau * high:
         return v - tau * high
     if v < tau * low:
@@ -55,7 +55,7 @@ def _(terms, i, v, tau):
     n = terms.y.size
     if i < n:
         return losses.prox(terms.loss, v, tau, terms.y[i])
-    return _range_prox(v, tau, terms.low[i - n], terms.high[i - n])
+    return range_prox(v, tau, terms.low[i - n], terms.high[i - n])
 
 
 @kernel
@@ -111,5 +111,5 @@ def prox_map(terms, v, tau, out, slopes):
         slopes[i] = losses.slope(terms.loss, v[i], tau[i], terms.y[i])
     for i in range(n, v.size):
         low, high = terms.low[i - n], terms.high[i - n]
-        out[i] = _range_prox(v[i], tau[i], low, high)
+        out[i] = range_prox(v[i], tau[i], low, high)
         slopes[i] = 1.0 if low == high or out[i] != 0.0 else 0.0

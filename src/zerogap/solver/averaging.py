@@ -51,32 +51,39 @@ class LazyGroups(NamedTuple):
 
 
 @verb
-def record(average, f, view, j, x):
-    """Account for x*_j(v_k) = x of the step that `view` stands at, before s changes"""
+def note_step(average, view, j, x):
+    """Account for x*_j(v_k) = x of the step that `view` stands at"""
 
 
-@record.on(NoAverage)
-def _(average, f, view, j, x):
+@note_step.on(NoAverage, Lazy, LazyGroups)
+def _(average, view, j, x):
     return
 
 
-@record.on(Eager)
-def _(average, f, view, j, x):
+@note_step.on(Eager)
+def _(average, view, j, x):
     average.total[j] += x / view.theta
 
 
+@verb
+def record(average, f, view, j):
+    """Account for x*_j(v_k) of all steps up to the one that `view` stands at, before s_j changes"""
+
+
+@record.on(NoAverage, Eager)
+def _(average, f, view, j):
+    return
+
+
 @record.on(Lazy)
-def _(average, f, view, j, x):
-    since = np.int64(average.since[j])
-    average.since[j] = view.step + 1
-    if since == view.step:
-        average.total[j] += x / view.theta
-    else:
-        average.total[j] += stretch(f, j, view.s_z[j], view.s_uhat[j], average.table, since, view.step + 1)
+def _(average, f, view, j):
+    first, stop = np.int64(average.since[j]), view.step + 1
+    average.since[j] = stop
+    average.total[j] += stretch(f, j, view.s_z[j], view.s_uhat[j], average.table, first, stop)
 
 
 @record.on(LazyGroups)
-def _(average, f, view, j, x):
+def _(average, f, view, j):
     flush_group(average, f, f.group[j], view.s_z, view.s_uhat, view.step + 1)
 
 
@@ -96,8 +103,26 @@ def _crossing(table, z, uhat, boundary, first):
 
 
 @inline
+def affine_sum(slope, offset, z, uhat, table, first, stop):
+    """sum of (-slope s_k + offset)/theta_k over steps first..stop-1."""
+    sum_theta = table[stop, SUM_THETA] - table[first, SUM_THETA]
+    sum_inverse = table[stop, SUM_INVERSE] - table[first, SUM_INVERSE]
+    return offset * sum_inverse - slope * (uhat * sum_theta + z * sum_inverse)
+
+
+@inline
 def stretch(f, j, z, uhat, table, first, stop):
     """sum of x*_j(v_k)/theta_k over steps first..stop-1 with s_z = z and s_uhat = uhat fixed."""
+    theta, last = table[first, THETA], table[stop - 1, THETA]
+    slope, offset, lowest, highest = piece(f, j, last * last * uhat + z)
+    if lowest <= theta * theta * uhat + z <= highest:
+        return affine_sum(slope, offset, z, uhat, table, first, stop)
+    return broken_stretch(f, j, z, uhat, table, first, stop)
+
+
+@inline
+def broken_stretch(f, j, z, uhat, table, first, stop):
+    """The same where s crosses a threshold."""
     last = table[stop - 1, THETA]
     s_last = last * last * uhat + z
     total = 0.0
@@ -119,9 +144,7 @@ def stretch(f, j, z, uhat, table, first, stop):
                 if lowest <= theta * theta * uhat + z <= highest:
                     break
                 end -= 1
-        sum_theta = table[end, SUM_THETA] - table[first, SUM_THETA]
-        sum_inverse = table[end, SUM_INVERSE] - table[first, SUM_INVERSE]
-        total += offset * sum_inverse - slope * (uhat * sum_theta + z * sum_inverse)
+        total += affine_sum(slope, offset, z, uhat, table, first, end)
         first = end
     return total
 

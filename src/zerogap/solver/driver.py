@@ -22,6 +22,7 @@ from zerogap.result.result import Result
 from zerogap.result.status import Status
 from zerogap.solver import settings
 from zerogap.solver.ardca import ArdcaSolver
+from zerogap.solver.finisher import NewtonSolver
 from zerogap.solver.incumbent import Incumbent
 from zerogap.solver.progress import reporter
 from zerogap.solver.sdca import SdcaSolver
@@ -113,6 +114,8 @@ def make_solver(problem: Problem, chosen: Any, rng: np.random.Generator, tol: fl
         return chosen.make(problem, rng, tol)
     if isinstance(chosen, settings.SDCA):
         return SdcaSolver(problem, chosen, rng)
+    if isinstance(chosen, settings.Newton):
+        return NewtonSolver(problem, chosen, rng, tol)
     return ArdcaSolver(problem, chosen, rng, tol)
 
 
@@ -126,7 +129,7 @@ def _loop(
 ) -> tuple[Status, Incumbent, float]:
     best = Incumbent(problem)
     passes, progressed = 0.0, 0
-    error = math.inf
+    error, bound = math.inf, -math.inf
     while True:
         phase = solver.phase
         due = max(1.0, math.ceil(CHECK_EVERY * passes))
@@ -141,8 +144,10 @@ def _loop(
         )  # fmt: skip
         history.append(record)
         wishes = [callback(record) for callback in callbacks]
-        if certificate.error < STALL_PROGRESS * error:
-            error, progressed = certificate.error, len(history)
+        # a rising bound is progress too: far from the optimum the primal side may stand still meanwhile
+        risen = certificate.dual > bound + (1.0 - STALL_PROGRESS) * abs(bound)
+        if certificate.error < STALL_PROGRESS * error or risen:
+            error, bound, progressed = certificate.error, certificate.dual, len(history)
         status = _verdict(certificate, limits, passes, any(wishes), len(history) - progressed)
         if status is not None:
             return status, best, passes

@@ -7,7 +7,7 @@ import numpy as np
 from zerogap._jit import kernel, verb
 from zerogap.data.rows import Dense, Sparse, Stacked, column, entry, span
 from zerogap.problem.terms import prox_row
-from zerogap.solver.averaging import THETA, close, record, record_free
+from zerogap.solver.averaging import THETA, close, note_step, record, record_free
 from zerogap.solver.views import Accelerated, Plain, begin_pass, move, primal_at, slope_at
 
 Array = np.ndarray
@@ -48,7 +48,7 @@ def _(rows, i, f, view):
 
 @verb
 def note(view, f, j, x):
-    """Record x*_j in the view's average, if it has one"""
+    """Record x*_j(v) in an average that takes in every step"""
 
 
 @note.on(Plain)
@@ -58,7 +58,22 @@ def _(view, f, j, x):
 
 @note.on(Accelerated)
 def _(view, f, j, x):
-    record(view.average, f, view, j, x)
+    note_step(view.average, view, j, x)
+
+
+@verb
+def settle(view, f, j):
+    """Record x*_j of the steps so far, before s_j changes, in an average that waits for changes"""
+
+
+@settle.on(Plain)
+def _(view, f, j):
+    return
+
+
+@settle.on(Accelerated)
+def _(view, f, j):
+    record(view.average, f, view, j)
 
 
 @verb
@@ -93,25 +108,27 @@ def _(rows, i, f, view):
 
 
 @verb
-def add_row(rows, i, view, change_z, change_uhat):
+def add_row(rows, i, f, view, change_z, change_uhat):
     """s_z += change_z r_i, s_uhat += change_uhat r_i"""
 
 
 @add_row.on(Dense, Sparse)
-def _(rows, i, view, change_z, change_uhat):
+def _(rows, i, f, view, change_z, change_uhat):
     first, stop = span(rows, i)
     for p in range(first, stop):
+        j = column(rows, p, first)
         a = entry(rows, p)
-        move(view, column(rows, p, first), a * change_z, a * change_uhat)
+        settle(view, f, j)
+        move(view, j, a * change_z, a * change_uhat)
 
 
 @add_row.on(Stacked)
-def _(rows, i, view, change_z, change_uhat):
+def _(rows, i, f, view, change_z, change_uhat):
     if i < rows.n_top:
-        add_row(rows.top, i, view, change_z, change_uhat)
+        add_row(rows.top, i, f, view, change_z, change_uhat)
         constant = rows.constant
     else:
-        add_row(rows.bottom, i - rows.n_top, view, change_z, change_uhat)
+        add_row(rows.bottom, i - rows.n_top, f, view, change_z, change_uhat)
         constant = rows.constants[i - rows.n_top]
     if constant != 0.0:
         move(view, view[0].size - 1, constant * change_z, constant * change_uhat)
@@ -134,7 +151,7 @@ def sdca_epoch(order, rows, terms, f, u, s, tau):
         change = u_new - u[i]
         if change != 0.0:
             u[i] = u_new
-            add_row(rows, i, view, terms.weight[i] * change, 0.0)
+            add_row(rows, i, f, view, terms.weight[i] * change, 0.0)
             moved += 1
     return moved
 
@@ -157,5 +174,5 @@ def ardca_epoch(order, rows, terms, f, state, tau, average, schedule):
             state.z[i] = z_new
             state.uhat[i] += change_uhat
             w = terms.weight[i]
-            add_row(rows, i, view, w * change, w * change_uhat)
+            add_row(rows, i, f, view, w * change, w * change_uhat)
     close(average, f, state.s_z, state.s_uhat, order.size)

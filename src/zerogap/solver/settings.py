@@ -60,6 +60,11 @@ class SDCA:
         _one_of("step", self.step, STEPS)
 
 
+@dataclasses.dataclass(frozen=True)
+class Newton:
+    """Semismooth Newton steps on the augmented Lagrangian (the finisher, alone from the start)."""
+
+
 ALGORITHMS: dict[str, Any] = {
     "ardca": ARDCA(),
     "ardca-restart": ARDCA(restart="adaptive"),
@@ -67,6 +72,7 @@ ALGORITHMS: dict[str, Any] = {
     "rdca": SDCA(sampling="uniform"),
     "sdca": SDCA(),
     "cdca": SDCA(sampling="cyclic"),
+    "newton": Newton(),
 }
 
 
@@ -79,7 +85,7 @@ def resolve(algorithm: Any) -> tuple[str, Any]:
             known = ", ".join(["auto", *ALGORITHMS])
             raise SettingsError(f"algorithm: expected one of {known}; got {algorithm!r}")
         return algorithm, ALGORITHMS[algorithm]
-    if isinstance(algorithm, (ARDCA, SDCA)) or hasattr(algorithm, "make"):
+    if isinstance(algorithm, (ARDCA, SDCA, Newton)) or hasattr(algorithm, "make"):
         return repr(algorithm), algorithm
     raise SettingsError(
         f"algorithm: expected a name or a settings object such as zg.ARDCA(); got {algorithm!r}"

@@ -1,0 +1,116 @@
+"""Data rows and constraint rows behind one set of verbs, with the intercept's column of ones."""
+
+import numpy as np
+
+from zerogap.data.rows import DenseRows, Rows, SparseRows, Stacked
+
+Array = np.ndarray
+
+
+class StackedRows:
+    """Data rows above constraint rows. With an intercept there is one more column: 1 in every data row."""
+
+    def __init__(self, top: Rows, bottom: SparseRows, constants: Array, intercept: bool):
+        self.top, self.bottom = top, bottom
+        self.constants = constants
+        self.intercept = intercept
+        self.n_top = top.shape[0]
+        self.shape = (self.n_top + bottom.shape[0], top.shape[1] + int(intercept))
+
+    def _split(self, x: Array) -> tuple[Array, float]:
+        t = self.top.shape[1]
+        return x[:t], float(x[t]) if self.intercept else 0.0
+
+    def dot(self, x: Array) -> Array:
+        x, b = self._split(x)
+        out = np.empty(self.shape[0])
+        out[: self.n_top] = self.top.dot(x)
+        out[self.n_top :] = self.bottom.dot(x)
+        if b != 0.0:
+            out[: self.n_top] += b
+            out[self.n_top :] += b * self.constants
+        return out
+
+    def tdot(self, u: Array) -> Array:
+        s = self.top.tdot(u[: self.n_top])
+        if self.bottom.shape[0]:
+            s += self.bottom.tdot(u[self.n_top :])
+        if self.intercept:
+            s = np.append(s, u[: self.n_top].sum() + u[self.n_top :] @ self.constants)
+        return s
+
+    def take(self, rows: Array) -> "StackedRows":
+        above, below = rows[rows < self.n_top], rows[rows >= self.n_top] - self.n_top
+        return StackedRows(
+            self.top.take(above), self.bottom.take(below), self.constants[below], self.intercept
+        )
+
+    def gram(self, weights: Array) -> Array:
+        t = self.top.shape[1]
+        above, below = weights[: self.n_top], weights[self.n_top :]
+        out = np.zeros((self.shape[1], self.shape[1]))
+        out[:t, :t] = self.top.gram(above)
+        if below.size:
+            out[:t, :t] += self.bottom.gram(below)
+        if self.intercept:
+            edge = self.top.tdot(above) + self.bottom.tdot(below * self.constants)
+            out[t, :t] = out[:t, t] = edge
+            out[t, t] = above.sum() + below @ self.constants**2
+        return out
+
+    def outer(self, metric: Array) -> Array:
+        """R diag(metric) R^T, with the intercept's entry of `metric` last."""
+        metric, free = self._split(metric)
+        n = self.n_top
+        out = np.empty((self.shape[0], self.shape[0]))
+        if not self.bottom.shape[0]:
+            out[:] = self.top.outer(metric)
+        else:
+            top, bottom = self.top.dense(), self.bottom.dense()
+            scaled = np.vstack([top, bottom]) * np.sqrt(metric)
+            np.dot(scaled, scaled.T, out=out)
+        if free:
+            constants = np.append(np.ones(n), self.constants)
+            out += free * np.outer(constants, constants)
+        return out
+
+    def square_norms(self, m: Array | float, free: float = 0.0) -> Array:
+        """sum_j r_ij^2 m_j over the features, plus `free` times the squared intercept coefficient."""
+        out = np.empty(self.shape[0])
+        out[: self.n_top] = self.top.square_norms(m)
+        out[self.n_top :] = self.bottom.square_norms(m)
+        if self.intercept:
+            out[: self.n_top] += free
+            out[self.n_top :] += free * self.constants**2
+        return out
+
+    def square_columns(self, weights: Array) -> Array:
+        """sum_i weights_i r_ij^2 for every column, the intercept's last."""
+        above, below = weights[: self.n_top], weights[self.n_top :]
+        out = self.top.square_columns(above) + self.bottom.square_columns(below)
+        if self.intercept:
+            out = np.append(out, above.sum() + below @ self.constants**2)
+        return out
+
+    def constraint_magnitudes(self, x: Array) -> Array:
+        """sum_j |r_ij x_j| for the constraint rows."""
+        x, b = self._split(x)
+        return self.bottom.magnitudes(x) + np.abs(b * self.constants)
+
+    def compiled(self) -> Stacked:
+        return Stacked(
+            self.top.compiled(),
+            self.bottom.compiled(),
+            self.n_top,
+            float(self.intercept),
+            self.constants,
+        )
+
+    @property
+    def all_dense(self) -> bool:
+        """Every row touches every feature."""
+        return isinstance(self.top, DenseRows) and self.bottom.shape[0] == 0
+
+    @property
+    def nonzeros(self) -> int:
+        return self.top.nonzeros + self.bottom.nonzeros

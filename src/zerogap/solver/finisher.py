@@ -1,0 +1,226 @@
+"""The finisher: semismooth Newton steps on the augmented Lagrangian of all rows.
+
+With dual points u (rows) and v (features with an l1 term or a box) fixed, minimise over x
+
+    Psi(x) = sum_j mu_j/2 (x_j - c_j)^2 + sum_i w_i max_a (a m_i - phi_i*(a) - (a - u_i)^2 / (2 sigma_i))
+             + sum_j max_a (a x_j - psi_j*(a) - (a - v_j)^2 / (2 s_j)),      m = R x
+
+where psi_j(x) = l1_j |x| + indicator[lower_j, upper_j] stands for an identity row. Then u and v move to the
+maximisers and sigma, s grow. Nothing needs mu_j > 0.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from zerogap.exceptions import SettingsError
+from zerogap.problem import loss_registry
+from zerogap.problem.problem import Problem
+from zerogap.problem.regularizers import SeparablePenalty
+from zerogap.solver import augmented, newton_system
+from zerogap.solver.solver import Candidates
+
+Array = np.ndarray
+
+GROWTH = 5.0
+#: Newton steps of one inner minimisation, and the share of the gap that its residual may keep.
+STEPS, SHARE = 60, 0.1
+LARGEST_SIGMA = 1e12
+
+
+class IdentityRows:
+    """The prox of psi_j*, psi_j(x) = l1_j |x| + indicator of the box, for every feature."""
+
+    def __init__(self, penalty: SeparablePenalty, extra: int):
+        full = np.zeros(penalty.n_features + extra)
+        t = penalty.n_features
+        self.l1, self.lower, self.upper = full.copy(), full - np.inf, full + np.inf
+        self.l1[:t], self.lower[:t], self.upper[:t] = penalty.l1, penalty.lower, penalty.upper
+        self.any = bool(self.l1.any() or np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+
+    def point(self, x: Array, v: Array, s: Array) -> Array:
+        """prox_{psi/s}(x + v/s): the feature value that psi sees."""
+        a = x + v / s
+        soft = np.maximum(a - self.l1 / s, 0.0) + np.minimum(a + self.l1 / s, 0.0)
+        return np.clip(soft, self.lower, self.upper)
+
+    def force(self, x: Array, v: Array, s: Array) -> Array:
+        """v_new = v + s (x - point)."""
+        return v + s * (x - self.point(x, v, s))
+
+    def stiffness(self, x: Array, v: Array, s: Array) -> Array:
+        """dv_new/dx: s where psi pins the feature, 0 where it is free."""
+        point = self.point(x, v, s)
+        free = (point > self.lower) & (point < self.upper) & ((self.l1 == 0.0) | (point != 0.0))
+        return np.where(free, 0.0, s)
+
+
+class NewtonSolver:
+    """State: x and its margins, u, v, and the penalty parameters sigma (rows) and s (features)."""
+
+    phase = "newton"
+
+    def __init__(self, problem: Problem, settings: object, rng: object, tol: float = 1e-6):
+        if not isinstance(problem.penalty, SeparablePenalty):
+            raise SettingsError(
+                "algorithm: 'newton' needs a separable regularizer; for GroupLasso take 'ardca-restart'"
+            )
+        self.problem, self.tol = problem, tol
+        self.active = problem.n_rows
+        extra = int(problem.fit_intercept)
+        t = problem.n_features
+        self.mu, self.pull = np.zeros(t + extra), np.zeros(t + extra)
+        self.mu[:t] = problem.penalty.mu
+        self.pull[:t] = problem.penalty.mu * problem.penalty.center
+        self.identity = IdentityRows(problem.penalty, extra)
+        self.failed = False
+        self.ways: list[str] = []
+
+    def start(self, u: Array) -> None:
+        problem = self.problem
+        self.u = u.copy()
+        self.slope = problem.slope(u)
+        x = problem.penalty.minimiser(self.slope[: problem.n_features])
+        self.x = problem.join(np.where(np.isfinite(x), x, 0.0), 0.0)
+        self.v = np.zeros_like(self.x)
+        if self.identity.any:
+            v = -(self.mu * self.x - self.pull) - self.slope
+            self.v = np.where(
+                np.isfinite(self.identity.lower) | np.isfinite(self.identity.upper),
+                v,
+                np.clip(v, -self.identity.l1, self.identity.l1),
+            )
+        self.m = problem.rows.dot(self.x)
+        self._scale()
+
+    def _scale(self) -> None:
+        """Initial sigma and s, per family of rows, from the sizes of dual and primal values there."""
+        problem = self.problem
+        n = problem.n_samples
+        self.sigma = np.ones(problem.n_rows)
+        curvature = float(np.max(self.mu, initial=0.0))
+        reach = 1.0  # the size of a typical x
+        if n:
+            sigma, spread = _data_sigma(problem)
+            self.sigma[:n] = sigma
+            norms = float(problem.weight[:n] @ problem.rows.square_norms(1.0)[:n])
+            curvature += norms * sigma / self.x.size
+            reach = spread / math.sqrt(norms) if norms > 0 else 1.0
+        curvature = max(curvature, 1e-300)
+        reach = max(reach, float(np.max(np.abs(self.x), initial=0.0)), 1e-300)
+        self.sigma[n:] = 10.0 * curvature / np.maximum(problem.constraint_norms, 1e-300) ** 2
+        self.s = np.where(self.identity.l1 > 0, 0.3 * self.identity.l1 / reach, 0.3 * curvature)
+
+    def advance(self, passes: float, stop: Callable[[], bool]) -> float:
+        """One outer step: minimise Psi, then move u and v, then raise sigma."""
+        steps = self._minimise(stop)
+        augmented.forces(self.problem.terms, self.m, self.u, self.sigma, self.forces)
+        self.u[:] = self.forces
+        self.v = self.identity.force(self.x, self.v, self.s) if self.identity.any else self.v
+        if steps < STEPS // 3:
+            np.minimum(self.sigma * GROWTH, LARGEST_SIGMA, out=self.sigma)
+            np.minimum(self.s * GROWTH, LARGEST_SIGMA, out=self.s)
+        elif steps == STEPS:  # Psi has too many kinks in reach: soften it
+            self.sigma /= GROWTH
+            self.s /= GROWTH
+        return 2.0 * max(steps, 1)
+
+    def _gradient(self) -> Array:
+        """grad Psi = mu x - pull + R^T (w u_new) + v_new."""
+        problem = self.problem
+        self.forces = np.empty(problem.n_rows)
+        augmented.forces(problem.terms, self.m, self.u, self.sigma, self.forces)
+        self.slope = problem.slope(self.forces)
+        gradient = self.mu * self.x - self.pull + self.slope
+        if self.identity.any:
+            gradient += self.identity.force(self.x, self.v, self.s)
+        return gradient
+
+    def _minimise(self, stop: Callable[[], bool]) -> int:
+        problem = self.problem
+        h = np.empty(problem.n_rows)
+        gradient = self._gradient()
+        for step in range(STEPS):
+            d = self.mu + (self.identity.stiffness(self.x, self.v, self.s) if self.identity.any else 0.0)
+            augmented.stiffness(problem.terms, self.m, self.u, self.sigma, h)
+            self.active = int(np.count_nonzero(h))
+            if self._small(gradient, d, h) or stop():
+                return step
+            direction, way = newton_system.solve(problem.rows, d, h, -gradient, 1e-3)
+            self.ways.append(way)
+            along = problem.rows.dot(direction)
+            length = self._search(direction, along, float(gradient @ direction))
+            if length == 0.0:
+                self.failed = True
+                return step + 1
+            self.x += length * direction
+            self.m += length * along
+            gradient = self._gradient()
+        return STEPS
+
+    def _small(self, gradient: Array, d: Array, h: Array) -> bool:
+        """Does what is left of the gradient cost less than a share of the gap elsewhere, or of tol?"""
+        metric = np.where(self.mu > 0, self.mu, np.maximum(d, h.sum() / max(h.size, 1)))
+        left = 0.5 * float(np.sum(gradient**2 / np.maximum(metric, 1e-300)))
+        gap = augmented.row_gaps(self.problem.terms, self.m, self.forces)
+        size = abs(self.problem.primal_from_margins(self.problem.split(self.x)[0], self.m))
+        if not np.isfinite(size):
+            size = 0.0
+        return left <= max(SHARE * gap, 0.05 * self.tol * size, 1e-32)
+
+    def _search(self, direction: Array, along: Array, slope: float) -> float:
+        """A step where the derivative of Psi along the direction has lost most of its size.
+
+        Psi is convex and once differentiable, so the sign of the derivative brackets the minimum.
+        """
+        if not slope < 0:
+            return 0.0
+        low, high, step = 0.0, 0.0, 1.0
+        at_low, at_high = slope, 0.0
+        for _ in range(40):
+            here = self._derivative(direction, along, step)
+            if abs(here) <= 0.5 * abs(slope) or (here < 0 and high == 0.0 and step >= 1.0):
+                return step
+            if here > 0:
+                high, at_high = step, here
+            else:
+                low, at_low = step, here
+            if high == 0.0:
+                step *= 2.0
+                continue
+            secant = low + (high - low) * at_low / (at_low - at_high)
+            step = min(max(secant, low + 0.1 * (high - low)), high - 0.1 * (high - low))
+        return low
+
+    def _derivative(self, direction: Array, along: Array, step: float) -> float:
+        x = self.x + step * direction
+        total = float((self.mu * x - self.pull) @ direction)
+        total += augmented.pull_along(self.problem.terms, self.m, along, step, self.u, self.sigma)
+        if self.identity.any:
+            total += float(self.identity.force(x, self.v, self.s) @ direction)
+        return total
+
+    def candidates(self) -> Candidates:
+        problem = self.problem
+        t = problem.n_features
+        x = self.x.copy()
+        if self.identity.any:
+            x[:t] = self.identity.point(self.x, self.v, self.s)[:t]
+        points = [x]
+        if problem.penalty.mu_min > 0:
+            points.append(problem.join(problem.penalty.minimiser(self.slope[:t]), self.x[-1]))
+        return Candidates(points, problem.project_dual(self.u))
+
+
+def _data_sigma(problem: Problem) -> tuple[float, float]:
+    """sigma of the data rows, and the spread of the margins they ask for."""
+    about = loss_registry.traits(problem.loss)
+    spread = 1.0
+    if not about.classification:
+        spread = float(np.mean(np.abs(problem.y - np.median(problem.y)))) or 1.0
+    gamma = about.smoothness(problem.loss)
+    width = min(about.lipschitz(problem.loss), spread / gamma if gamma else math.inf)
+    sigma = (width if math.isfinite(width) else 1.0) / spread
+    # phi'' <= 1/gamma: a sigma far beyond it meets a smooth loss as it is
+    return (max(sigma, 1e4 / gamma) if gamma else sigma), spread

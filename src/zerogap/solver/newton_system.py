@@ -1,0 +1,102 @@
+"""Solves (diag(d) + R_J^T diag(h) R_J) x = rhs, J the rows with h > 0, by whichever way is cheapest."""
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.linalg
+
+from zerogap.data.stacked import StackedRows
+
+Array = np.ndarray
+
+#: The largest matrix that is factorised; beyond it, conjugate gradients.
+LARGEST = 4000
+#: Ridge, relative to a unit diagonal, that keeps a Cholesky factor of a singular matrix alive.
+_RIDGE = 1e-13
+#: Curvature given to a feature that has none, relative to the rows' mean curvature (Woodbury form only).
+_FLOOR = 1e-9
+
+
+def solve(rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float) -> tuple[Array, str]:
+    """The solution and the way it was found: "cholesky", "woodbury" or "cg"."""
+    stiff = np.flatnonzero(h)
+    size, count = d.size, stiff.size
+    if count == 0:
+        return rhs / np.maximum(d, _floor(rows, d, h)), "diagonal"
+    density = rows.nonzeros / max(rows.shape[0], 1)
+    gram_cost = count * min(density, size) ** 2 + size**3 / 3
+    outer_cost = count**2 * min(density, size) + count**3 / 3
+    if size <= LARGEST and (gram_cost <= outer_cost or count > LARGEST):
+        return _by_gram(rows, d, h, rhs), "cholesky"
+    if count <= LARGEST:
+        return _by_outer(rows.take(stiff), d, h[stiff], rhs), "woodbury"
+    return _by_gradients(rows.take(stiff), d, h[stiff], rhs, accuracy), "cg"
+
+
+def _floor(rows: StackedRows, d: Array, h: Array) -> float:
+    scale = float(np.max(d, initial=0.0))
+    if h.any():
+        scale = max(scale, float(rows.square_norms(1.0, 1.0) @ h) / d.size)
+    return _FLOOR * scale or 1.0
+
+
+def _cholesky(matrix: Array) -> Callable[[Array], Array]:
+    """Solve with a Jacobi-scaled Cholesky factor: column scales of X never reach it."""
+    diagonal = matrix.diagonal()
+    scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    matrix *= scale
+    matrix *= scale[:, None]
+    ridge = _RIDGE
+    corner = matrix.diagonal().copy()
+    while True:
+        matrix.flat[:: matrix.shape[0] + 1] = corner + ridge
+        try:
+            factor = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
+            break
+        except np.linalg.LinAlgError:
+            ridge *= 100.0
+            if ridge > 1e6:
+                raise
+    return lambda b: scale * scipy.linalg.cho_solve(factor, scale * b, check_finite=False)
+
+
+def _by_gram(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
+    matrix = rows.gram(h)
+    matrix.flat[:: d.size + 1] += d
+    return _cholesky(matrix)(rhs)
+
+
+def _by_outer(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
+    """(D + R^T H R)^-1 b = D^-1 b - D^-1 R^T (H^-1 + R D^-1 R^T)^-1 R D^-1 b, refined once."""
+    inverse = 1.0 / np.maximum(d, _floor(rows, d, h))
+    matrix = rows.outer(inverse)
+    matrix.flat[:: h.size + 1] += 1.0 / h
+    inner = _cholesky(matrix)
+
+    def apply(b: Array) -> Array:
+        scaled = inverse * b
+        return scaled - inverse * rows.tdot(inner(rows.dot(scaled)))
+
+    x = apply(rhs)
+    return x + apply(rhs - d * x - rows.tdot(h * rows.dot(x)))
+
+
+def _by_gradients(rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float) -> Array:
+    """Conjugate gradients with the diagonal as preconditioner."""
+    diagonal = np.maximum(d + rows.square_columns(h), _floor(rows, d, h))
+    x = np.zeros_like(rhs)
+    residual = rhs.copy()
+    z = residual / diagonal
+    direction, along = z.copy(), float(residual @ z)
+    goal = accuracy**2 * along
+    for _ in range(250):
+        if along <= goal:
+            break
+        image = d * direction + rows.tdot(h * rows.dot(direction))
+        step = along / float(direction @ image)
+        x += step * direction
+        residual -= step * image
+        z = residual / diagonal
+        along, before = float(residual @ z), along
+        direction = z + (along / before) * direction
+    return x
