@@ -27,6 +27,8 @@ GROWTH = 5.0
 #: Newton steps of one inner minimisation, and the share of the gap that its residual may keep.
 STEPS, SHARE = 60, 0.1
 LARGEST_SIGMA = 1e12
+#: Curvature lent to features without any (mu_j = 0), as shares of what all rows together would give.
+DAMPING = (1e-9, 1e-3, 1.0)
 
 
 class IdentityRows:
@@ -75,7 +77,6 @@ class NewtonSolver:
         self.pull[:t] = problem.penalty.mu * problem.penalty.center
         self.identity = IdentityRows(problem.penalty, extra)
         self.failed = False
-        self.ways: list[str] = []
 
     def start(self, u: Array) -> None:
         problem = self.problem
@@ -147,17 +148,29 @@ class NewtonSolver:
             self.active = int(np.count_nonzero(h))
             if self._small(gradient, d, h) or stop():
                 return step
-            direction, way = newton_system.solve(problem.rows, d, h, -gradient, 1e-3)
-            self.ways.append(way)
-            along = problem.rows.dot(direction)
-            length = self._search(direction, along, float(gradient @ direction))
-            if length == 0.0:
+            if not self._newton_step(gradient, d, h):
                 self.failed = True
                 return step + 1
-            self.x += length * direction
-            self.m += length * along
             gradient = self._gradient()
         return STEPS
+
+    def _newton_step(self, gradient: Array, d: Array, h: Array) -> bool:
+        """Move x along a Newton direction; more damped ones follow where the first fails to descend."""
+        rows = self.problem.rows
+        flat = self.mu == 0.0
+        spare = rows.square_columns(self.problem.weight * self.sigma) if flat.any() else 0.0
+        for damping in DAMPING:
+            damped = np.where(flat, d + damping * spare, d)
+            direction = newton_system.solve(rows, damped, h, -gradient, 1e-3)
+            along = rows.dot(direction)
+            length = self._search(direction, along, float(gradient @ direction))
+            if length > 0.0:
+                self.x += length * direction
+                self.m += length * along
+                return True
+            if not flat.any():
+                return False
+        return False
 
     def _small(self, gradient: Array, d: Array, h: Array) -> bool:
         """Does what is left of the gradient cost less than a share of the gap elsewhere, or of tol?"""

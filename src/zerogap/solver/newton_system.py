@@ -13,31 +13,25 @@ Array = np.ndarray
 LARGEST = 4000
 #: Ridge, relative to a unit diagonal, that keeps a Cholesky factor of a singular matrix alive.
 _RIDGE = 1e-13
-#: Curvature given to a feature that has none, relative to the rows' mean curvature (Woodbury form only).
-_FLOOR = 1e-9
 
 
-def solve(rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float) -> tuple[Array, str]:
-    """The solution and the way it was found: "cholesky", "woodbury" or "cg"."""
+def solve(rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float) -> Array:
+    """By a factor of the t x t matrix, of the |J| x |J| one, or by conjugate gradients.
+
+    d is positive, or zero only where R_J has curvature.
+    """
     stiff = np.flatnonzero(h)
     size, count = d.size, stiff.size
     if count == 0:
-        return rhs / np.maximum(d, _floor(rows, d, h)), "diagonal"
+        return rhs / d
     density = rows.nonzeros / max(rows.shape[0], 1)
     gram_cost = count * min(density, size) ** 2 + size**3 / 3
     outer_cost = count**2 * min(density, size) + count**3 / 3
     if size <= LARGEST and (gram_cost <= outer_cost or count > LARGEST):
-        return _by_gram(rows, d, h, rhs), "cholesky"
+        return _by_gram(rows, d, h, rhs)
     if count <= LARGEST:
-        return _by_outer(rows.take(stiff), d, h[stiff], rhs), "woodbury"
-    return _by_gradients(rows.take(stiff), d, h[stiff], rhs, accuracy), "cg"
-
-
-def _floor(rows: StackedRows, d: Array, h: Array) -> float:
-    scale = float(np.max(d, initial=0.0))
-    if h.any():
-        scale = max(scale, float(rows.square_norms(1.0, 1.0) @ h) / d.size)
-    return _FLOOR * scale or 1.0
+        return _by_outer(rows.take(stiff), d, h[stiff], rhs)
+    return _by_gradients(rows.take(stiff), d, h[stiff], rhs, accuracy)
 
 
 def _cholesky(matrix: Array) -> Callable[[Array], Array]:
@@ -68,7 +62,7 @@ def _by_gram(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
 
 def _by_outer(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
     """(D + R^T H R)^-1 b = D^-1 b - D^-1 R^T (H^-1 + R D^-1 R^T)^-1 R D^-1 b, refined once."""
-    inverse = 1.0 / np.maximum(d, _floor(rows, d, h))
+    inverse = 1.0 / d
     matrix = rows.outer(inverse)
     matrix.flat[:: h.size + 1] += 1.0 / h
     inner = _cholesky(matrix)
@@ -83,7 +77,7 @@ def _by_outer(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
 
 def _by_gradients(rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float) -> Array:
     """Conjugate gradients with the diagonal as preconditioner."""
-    diagonal = np.maximum(d + rows.square_columns(h), _floor(rows, d, h))
+    diagonal = d + rows.square_columns(h)
     x = np.zeros_like(rhs)
     residual = rhs.copy()
     z = residual / diagonal
