@@ -25,8 +25,8 @@ from zerogap.exceptions import DataError
 
 Array = np.ndarray
 
-#: Entries converted to float64 at a time when X is stored in single precision.
-_BLOCK_ENTRIES = 1 << 20
+#: Entries converted to float64, or squared, at a time: temporaries stay small next to X.
+_BLOCK_ENTRIES = 1 << 18
 
 
 class Dense(NamedTuple):
@@ -191,15 +191,22 @@ class SparseRows:
         self.matrix = matrix
         self.shape: tuple[int, int] = matrix.shape
 
-    def _blocks(self) -> Iterator[tuple[slice, Any]]:
+    def _blocks(self, whole: bool = True) -> Iterator[tuple[slice, Any]]:
+        """Rows in float64: all at once where that takes no copy (and `whole` allows it)."""
         n = self.shape[0]
-        if self.matrix.dtype == np.float64:
+        if whole and self.matrix.dtype == np.float64:
             yield slice(0, n), self.matrix
             return
         step = max(1, int(_BLOCK_ENTRIES * n // max(self.matrix.nnz, 1)))
         for start in range(0, n, step):
             rows = slice(start, start + step)
-            yield rows, self.matrix[rows].astype(np.float64)
+            yield rows, self.matrix[rows].astype(np.float64, copy=False)
+
+    def _squares(self) -> Iterator[tuple[slice, Any]]:
+        """Blocks of the squared entries."""
+        for rows, block in self._blocks(whole=False):
+            entries = (np.square(block.data), block.indices, block.indptr)
+            yield rows, sp.csr_array(entries, shape=block.shape)
 
     def dot(self, x: Array) -> Array:
         out = np.empty(self.shape[0])
@@ -229,15 +236,15 @@ class SparseRows:
     def square_norms(self, m: Array | float) -> Array:
         out = np.empty(self.shape[0])
         metric = np.broadcast_to(np.asarray(m, dtype=np.float64), (self.shape[1],))
-        for rows, block in self._blocks():
-            out[rows] = block.multiply(block) @ metric
+        for rows, squares in self._squares():
+            out[rows] = squares @ metric
         return out
 
     def square_columns(self, weights: Array) -> Array:
         """sum_i weights_i r_ij^2 for every column."""
         out = np.zeros(self.shape[1])
-        for rows, block in self._blocks():
-            out += block.multiply(block).T @ weights[rows]
+        for rows, squares in self._squares():
+            out += squares.T @ weights[rows]
         return out
 
     def magnitudes(self, x: Array) -> Array:

@@ -9,6 +9,8 @@ With m = a_i . x (+ intercept) and y the target (or the label, -1 or +1), a loss
     domain(loss, y)            (lowest, highest) u with phi*(u) finite
     lipschitz(loss)            M of Assumption 1.2 (inf when there is none)
     smoothness(loss)           gamma: phi is 1/gamma-smooth (0 when it is not smooth)
+    gradient, curvature        d phi/dm and d^2 phi/dm^2 of a smooth loss (optional: Newton steps are
+                               cheaper with them)
 
 A loss of your own is the same thing in your own file, handed to `register`.
 """
@@ -47,6 +49,16 @@ def domain(loss, y):
     """(lowest, highest) u where phi* is finite"""
 
 
+@verb
+def gradient(loss, m, y):
+    """d phi / dm, for a smooth loss"""
+
+
+@verb
+def curvature(loss, m, y):
+    """d^2 phi / dm^2 (any element of it where phi' has a kink), for a smooth loss"""
+
+
 @dataclasses.dataclass(frozen=True)
 class LossTraits:
     """What a loss says about itself outside compiled code."""
@@ -55,6 +67,7 @@ class LossTraits:
     lipschitz: Callable[[Any], float]
     smoothness: Callable[[Any], float]
     classification: bool
+    differentiable: bool  # brings gradient and curvature
     functions: tuple[Callable[..., Any], ...]
     check: Callable[[Any], str | None]
 
@@ -75,6 +88,8 @@ def register(
     prox: Callable[..., Any],
     domain: Callable[..., Any],
     slope: Callable[..., Any] | None = None,
+    gradient: Callable[..., Any] | None = None,
+    curvature: Callable[..., Any] | None = None,
     lipschitz: Callable[[Any], float] = lambda loss: math.inf,
     smoothness: Callable[[Any], float] = lambda loss: 0.0,
     classification: bool = False,
@@ -94,13 +109,26 @@ def register(
         "slope": slope,
         "domain": domain,
     }
+    bodies |= {"gradient": gradient or _unknown, "curvature": curvature or _unknown}
     for verb_name, body in bodies.items():
         globals()[verb_name].define(kind, body)
     label = name or kind.__name__.lower()
-    _TRAITS[kind] = LossTraits(label, lipschitz, smoothness, classification, tuple(bodies.values()), check)
+    _TRAITS[kind] = LossTraits(
+        label,
+        lipschitz,
+        smoothness,
+        classification,
+        gradient is not None and curvature is not None,
+        tuple(bodies.values()),
+        check,
+    )
     if len(kind._field_defaults) == len(kind._fields):
         _BY_NAME[label] = kind
     return kind
+
+
+def _unknown(loss, m, y):
+    return math.nan
 
 
 def _difference_slope(prox_body: Callable[..., Any]) -> Callable[..., Any]:

@@ -87,6 +87,10 @@ def _smoothed_hinge_slope(loss, v, tau, y):
     return 1.0 / (1.0 + tau * loss.width) if -1.0 < u < 0.0 else 0.0
 
 
+def _smoothed_hinge_curvature(loss, m, y):
+    return 1.0 / loss.width if 0.0 < 1.0 - y * m < loss.width else 0.0
+
+
 def _hinge_domain(loss, y):
     return min(-y, 0.0), max(-y, 0.0)
 
@@ -116,6 +120,8 @@ register(
     lipschitz=_one,
     smoothness=lambda loss: loss.width,
     classification=True,
+    gradient=lambda loss, m, y: -y * _clip((1.0 - y * m) / loss.width, 0.0, 1.0),
+    curvature=_smoothed_hinge_curvature,
     name="smoothed_hinge",
     check=_positive("width"),
 )
@@ -138,6 +144,8 @@ register(
     domain=lambda loss, y: (-math.inf if y > 0 else 0.0, 0.0 if y > 0 else math.inf),
     smoothness=lambda loss: 0.5,
     classification=True,
+    gradient=lambda loss, m, y: -2.0 * y * max(0.0, 1.0 - y * m),
+    curvature=lambda loss, m, y: 2.0 if y * m < 1.0 else 0.0,
     name="squared_hinge",
 )
 
@@ -193,6 +201,11 @@ def _logistic_prox(loss, v, tau, y):
     return -y * _sigmoid(_logistic_root(-y * v, tau))
 
 
+def _logistic_curvature(loss, m, y):
+    p = _sigmoid(-y * m)
+    return p * (1.0 - p)
+
+
 def _logistic_slope(loss, v, tau, y):
     p = _sigmoid(_logistic_root(-y * v, tau))
     curvature = p * (1.0 - p)
@@ -209,6 +222,8 @@ register(
     lipschitz=_one,
     smoothness=lambda loss: 4.0,
     classification=True,
+    gradient=lambda loss, m, y: -y * _sigmoid(-y * m),
+    curvature=_logistic_curvature,
     name="logistic",
 )
 
@@ -284,6 +299,8 @@ register(
     slope=_squared_tube_slope,
     domain=_everywhere,
     smoothness=lambda loss: 0.5,
+    gradient=lambda loss, m, y: 2.0 * _shrink(m - y, loss.epsilon),
+    curvature=lambda loss, m, y: 2.0 if abs(m - y) > loss.epsilon else 0.0,
     name="squared_epsilon_insensitive",
     check=_positive("epsilon", zero_too=True),
 )
@@ -330,6 +347,8 @@ register(
     slope=lambda loss, v, tau, y: 1.0 / (1.0 + tau),
     domain=_everywhere,
     smoothness=_one,
+    gradient=lambda loss, m, y: m - y,
+    curvature=lambda loss, m, y: 1.0,
     name="squared",
 )
 
@@ -358,6 +377,8 @@ register(
     domain=lambda loss, y: (-loss.delta, loss.delta),
     lipschitz=lambda loss: loss.delta,
     smoothness=_one,
+    gradient=lambda loss, m, y: _clip(m - y, -loss.delta, loss.delta),
+    curvature=lambda loss, m, y: 1.0 if abs(m - y) < loss.delta else 0.0,
     name="huber",
     check=_positive("delta"),
 )

@@ -169,12 +169,7 @@ class Problem:
         t = self.n_features
         if self.fit_intercept and abs(s[t]) > INTERCEPT_ROUNDING * self._slope_size(u):
             return np.inf
-        conjugates = np.empty(u.size)
-        row_terms.conjugates(self.terms, u, conjugates)
-        active = self.weight > 0
-        if not active.all():
-            conjugates[~active] = 0.0
-        return self.penalty.conjugate(s[:t]) + float(self.weight @ conjugates)
+        return self.penalty.conjugate(s[:t]) + row_terms.conjugate_sum(self.terms, u)
 
     def _slope_size(self, u: Array) -> float:
         size = np.abs(self.weight * u)

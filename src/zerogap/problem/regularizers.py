@@ -145,26 +145,31 @@ class SeparablePenalty:
 
     def value(self, x: Array) -> float:
         """f(x), inf outside the box."""
-        if np.any(x < self.lower) or np.any(x > self.upper):
+        if self.boxed and (np.any(x < self.lower) or np.any(x > self.upper)):
             return np.inf
-        return float(np.sum(0.5 * self.mu * (x - self.center) ** 2) + np.sum(self.l1 * np.abs(x)))
+        part = x - self.center
+        np.square(part, out=part)
+        part *= 0.5 * self.mu
+        total = float(part.sum())
+        np.abs(x, out=part)
+        part *= self.l1
+        return total + float(part.sum())
 
     def minimiser(self, s: Array) -> Array:
         """argmin_x f(x) + s.x; where mu_j = 0, any finite element of it."""
-        a = self.mu * self.center - s
-        soft = np.maximum(a - self.l1, 0.0) + np.minimum(a + self.l1, 0.0)
-        if self.mu_min > 0:
-            return np.clip(soft / self.mu, self.lower, self.upper)
+        x = self.mu * self.center - s
+        if np.any(self.l1):
+            x -= np.clip(x, -self.l1, self.l1)  # the soft threshold
         with np.errstate(divide="ignore", invalid="ignore"):
-            x = np.where(soft == 0.0, 0.0, soft / self.mu)
-        return np.clip(x, self.lower, self.upper)
+            np.divide(x, self.mu, out=x, where=x != 0.0)
+        return np.clip(x, self.lower, self.upper, out=x) if self.boxed else x
 
     def conjugate(self, s: Array) -> float:
         """f*(-s) = max_x -s.x - f(x); inf where a direction without curvature escapes."""
         x = self.minimiser(s)
         if not np.isfinite(x).all():
             return np.inf
-        return float(-s @ x) - self.value(x)
+        return -float(np.sum(s * x)) - self.value(x)
 
     def compiled(self, free: Free) -> Any:
         scalars = (self.mu, self.l1, self.center)

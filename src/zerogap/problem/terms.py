@@ -78,6 +78,22 @@ def conjugates(terms, u, out):
 
 
 @kernel
+def conjugate_sum(terms, u):
+    """sum_i w_i phi_i*(u_i) over the rows of positive weight, inf outside the domain."""
+    n = terms.y.size
+    total = 0.0
+    for i in range(n):
+        if terms.weight[i] > 0.0:
+            low, high = losses.domain(terms.loss, terms.y[i])
+            if not low <= u[i] <= high:
+                return np.inf
+            total += terms.weight[i] * losses.conjugate(terms.loss, u[i], terms.y[i])
+    for i in range(n, u.size):
+        total += terms.weight[i] * _range_conjugate(u[i], terms.low[i - n], terms.high[i - n])
+    return total
+
+
+@kernel
 def domains(terms, low, high):
     """The dual domain of every row."""
     n = terms.y.size

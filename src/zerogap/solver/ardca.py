@@ -19,6 +19,11 @@ from zerogap.solver.workspace import Workspace
 
 Array = np.ndarray
 
+#: How wide a margin makes a row rest, in moves of a typical margin since the last check.
+WIDTH = 2.0
+#: Rows at rest are left out at once when the others are fewer than this share.
+FEWER = 0.7
+
 
 class ArdcaSolver:
     """The accelerated iterate (z, uhat), its average, and the restart rule."""
@@ -27,7 +32,8 @@ class ArdcaSolver:
         self.work = Workspace(problem)
         self.settings = settings
         self.active = problem.active_rows.size
-        self._rows = problem.active_rows
+        self._rows = self._live = self.chosen = problem.active_rows
+        self._margins: Array | None = None  # at the last check, when rows at rest are left out
         self._draw = sampler(settings.sampling, rng)
         self._tol = tol
         # tau_i = w_i / (2 c L_i)
@@ -64,6 +70,8 @@ class ArdcaSolver:
         """z = u, uhat = 0, theta = 1/n, and s_z rebuilt from u in float64."""
         s = self.work.slope(u)
         self.state = kernels.State(u.copy(), np.zeros_like(u), s, np.zeros_like(s))
+        self._live = self.chosen
+        self.active = self._live.size
         self._theta = 1.0 / self.active
         self._steps, self._passes = 0, 0
         self._weight = 0.0
@@ -72,10 +80,10 @@ class ArdcaSolver:
             self._checkpoints = Checkpoints(float(self.settings.average_from or 0), self.active)
 
     def advance(self, passes: float, stop: Callable[[], bool]) -> float:
-        done = 0
+        done = 0.0
         while done < passes and not stop():
             self._pass()
-            done += 1
+            done += self.active / self._rows.size
             value = self._dual_value() if self._rule.watches else 0.0
             if self._plain_steps > 0:
                 self._plain_steps -= self.active
@@ -103,7 +111,7 @@ class ArdcaSolver:
         self._weight += table[order.size, averaging.SUM_INVERSE]
 
     def _pass(self) -> None:
-        self.run_steps(self._draw(self._rows), constant_theta=self._plain_steps > 0)
+        self.run_steps(self._draw(self._live), constant_theta=self._plain_steps > 0)
         self._passes += 1
         if self._total is not None:
             self._checkpoints.keep(self._steps, self._total, self._weight)
@@ -128,14 +136,37 @@ class ArdcaSolver:
 
     def candidates(self) -> Candidates:
         u = self.dual()
-        last = self.work.point(self.work.slope(u))
+        slope = self.work.slope(u)
+        last = self.work.point(slope)
         points = [x for x in (self._averaged(), self._finished, last) if x is not None]
         self._finished = None
         if self.work.problem.fit_intercept:
             # the outer step changes the problem under the momentum: begin anew from u
             self.work.recenter(float(last[-1]))
             self._restart(u)
-        return Candidates(points, u)
+        if self.settings.shrink and self._select(u, last):
+            self._restart(u)
+        return Candidates(points, u, self.work.trim(slope))
+
+    def _select(self, u: Array, point: Array) -> bool:
+        """Choose the rows worth a step: those not at rest by a margin as wide as margins have moved.
+
+        True when the acceleration should start anew at once: a row that was left out wants to move, or
+        many have come to rest.
+        """
+        w = self.work
+        margins = w.problem.rows.dot(point)
+        before, self._margins = self._margins, margins
+        if before is None:
+            return False
+        width = np.full(u.size, WIDTH * float(np.quantile(np.abs(margins - before), 0.99)))
+        live, moving = np.empty(u.size, dtype=np.bool_), np.empty(u.size, dtype=np.bool_)
+        kernels.select_live(w.terms, margins, u, w.tau, width, live)
+        kernels.select_live(w.terms, margins, u, w.tau, 0.0 * width, moving)
+        chosen = self._rows[live[self._rows]]
+        self.chosen = chosen if chosen.size else self._rows
+        moving[self._live] = False
+        return bool(moving[self._rows].any()) or self.chosen.size < FEWER * self._live.size
 
 
 def lemma_steps(work: Workspace, u: Array, tol: float) -> int:

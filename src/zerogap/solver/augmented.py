@@ -2,16 +2,25 @@
 
 With u and sigma fixed, a row adds  w max_v (v m - phi*(v) - (v - u)^2 / (2 sigma))  to the objective.
 Its derivative in m is w u_new with u_new = prox_{sigma phi*}(u + sigma m), and its second derivative
-w sigma slope, where slope is the derivative of the prox.
+w sigma slope, where slope is the derivative of the prox. At sigma = inf a smooth loss is met as it is:
+u_new = phi'(m), second derivative w phi''(m).
 """
 
 import numpy as np
 
-from zerogap._jit import kernel
+from zerogap._jit import inline, kernel
 from zerogap.problem import loss_registry as losses
 from zerogap.problem.terms import range_prox
 
 Array = np.ndarray
+
+
+@inline
+def force(terms, i, m, u, sigma):
+    """u_new of data row i at the margin m."""
+    if sigma == np.inf:
+        return losses.gradient(terms.loss, m, terms.y[i])
+    return losses.prox(terms.loss, u + sigma * m, sigma, terms.y[i])
 
 
 @kernel
@@ -19,7 +28,7 @@ def forces(terms, m, u, sigma, out):
     """out = u_new at the margins m."""
     n = terms.y.size
     for i in range(n):
-        out[i] = losses.prox(terms.loss, u[i] + sigma[i] * m[i], sigma[i], terms.y[i])
+        out[i] = force(terms, i, m[i], u[i], sigma[i])
     for i in range(n, m.size):
         v = u[i] + sigma[i] * m[i]
         out[i] = range_prox(v, sigma[i], terms.low[i - n], terms.high[i - n])
@@ -30,8 +39,10 @@ def stiffness(terms, m, u, sigma, out):
     """out = w sigma slope, the second derivatives at the margins m."""
     n = terms.y.size
     for i in range(n):
-        v = u[i] + sigma[i] * m[i]
-        slope = losses.slope(terms.loss, v, sigma[i], terms.y[i])
+        if sigma[i] == np.inf:
+            out[i] = terms.weight[i] * losses.curvature(terms.loss, m[i], terms.y[i])
+            continue
+        slope = losses.slope(terms.loss, u[i] + sigma[i] * m[i], sigma[i], terms.y[i])
         out[i] = terms.weight[i] * sigma[i] * slope
     for i in range(n, m.size):
         v = u[i] + sigma[i] * m[i]
@@ -46,13 +57,12 @@ def pull_along(terms, m, direction, step, u, sigma):
     n = terms.y.size
     total = 0.0
     for i in range(n):
-        v = u[i] + sigma[i] * (m[i] + step * direction[i])
-        force = losses.prox(terms.loss, v, sigma[i], terms.y[i])
-        total += terms.weight[i] * force * direction[i]
+        pull = force(terms, i, m[i] + step * direction[i], u[i], sigma[i])
+        total += terms.weight[i] * pull * direction[i]
     for i in range(n, m.size):
         v = u[i] + sigma[i] * (m[i] + step * direction[i])
-        force = range_prox(v, sigma[i], terms.low[i - n], terms.high[i - n])
-        total += terms.weight[i] * force * direction[i]
+        pull = range_prox(v, sigma[i], terms.low[i - n], terms.high[i - n])
+        total += terms.weight[i] * pull * direction[i]
     return total
 
 

@@ -114,8 +114,10 @@ def affine_sum(slope, offset, z, uhat, table, first, stop):
 def stretch(f, j, z, uhat, table, first, stop):
     """sum of x*_j(v_k)/theta_k over steps first..stop-1 with s_z = z and s_uhat = uhat fixed."""
     theta, last = table[first, THETA], table[stop - 1, THETA]
-    slope, offset, lowest, highest = piece(f, j, last * last * uhat + z)
-    if lowest <= theta * theta * uhat + z <= highest:
+    slope, offset, _, _ = piece(f, j, last * last * uhat + z)
+    slope_before, offset_before, _, _ = piece(f, j, theta * theta * uhat + z)
+    # x*_j is monotone in s: on the same line at both ends, it has not left the line
+    if slope == slope_before and offset == offset_before:
         return affine_sum(slope, offset, z, uhat, table, first, stop)
     return broken_stretch(f, j, z, uhat, table, first, stop)
 
@@ -263,8 +265,8 @@ class Checkpoints:
         self.following = 1.0
 
     def latest(self, steps: int) -> int:
-        """The largest K0 that Theorem 1 allows after steps 0..K = steps - 1."""
-        return int((steps - 1) / (self.upsilon * (1.0 + 1.0 / self.n)) + 1.0)
+        """The largest K0 <= K that Theorem 1 allows after steps 0..K = steps - 1."""
+        return min(steps - 1, int((steps - 1) / (self.upsilon * (1.0 + 1.0 / self.n)) + 1.0))
 
     def keep(self, steps: int, total: Array, weight: float) -> None:
         """Offer the sums over steps 0..steps-1."""
@@ -280,8 +282,9 @@ class Checkpoints:
         """xhat over steps K0..steps-1, and K0."""
         allowed = self.latest(steps)
         start, before, lighter = max(c for c in _usable(self.kept, allowed))
-        rest = total if before is None else total - before
-        return rest / (weight - lighter), start
+        mean = total.copy() if before is None else total - before
+        mean /= weight - lighter
+        return mean, start
 
 
 def _usable(kept: list[tuple[int, Any, float]], allowed: int) -> list[tuple[int, Any, float]]:

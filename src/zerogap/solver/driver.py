@@ -22,6 +22,7 @@ from zerogap.result.result import Result
 from zerogap.result.status import Status
 from zerogap.solver import settings
 from zerogap.solver.ardca import ArdcaSolver
+from zerogap.solver.auto import AutoSolver
 from zerogap.solver.finisher import NewtonSolver
 from zerogap.solver.incumbent import Incumbent
 from zerogap.solver.progress import reporter
@@ -114,6 +115,8 @@ def make_solver(problem: Problem, chosen: Any, rng: np.random.Generator, tol: fl
         return chosen.make(problem, rng, tol)
     if isinstance(chosen, settings.SDCA):
         return SdcaSolver(problem, chosen, rng)
+    if isinstance(chosen, settings.Auto):
+        return AutoSolver(problem, chosen, rng, tol)
     if isinstance(chosen, settings.Newton):
         return NewtonSolver(problem, chosen, rng, tol)
     return ArdcaSolver(problem, chosen, rng, tol)
@@ -132,7 +135,7 @@ def _loop(
     error, bound = math.inf, -math.inf
     while True:
         phase = solver.phase
-        due = max(1.0, math.ceil(CHECK_EVERY * passes))
+        due = _due(history, limits.tol)
         passes += solver.advance(min(due, limits.max_passes - passes), limits.stop)
         own = best.update(solver.candidates())
         if isinstance(solver, Learner):
@@ -151,6 +154,26 @@ def _loop(
         status = _verdict(certificate, limits, passes, any(wishes), len(history) - progressed)
         if status is not None:
             return status, best, passes
+
+
+def _due(history: History, tol: float) -> float:
+    """Passes until the next check: a share of those done, or what the trend says is left, if more.
+
+    The trend is trusted for at most half of the passes done, and three on top.
+    """
+    if not history:
+        return 1.0
+    newest = history[-1]
+    due = max(1.0, math.ceil(CHECK_EVERY * newest.pass_))
+    if len(history) < 2:
+        return due
+    older = history[-2]
+    errors = [max(r.gap / max(abs(r.primal), abs(r.dual), 1e-300), 1e-300) for r in (older, newest)]
+    if not tol < errors[1] < errors[0] < math.inf:
+        return due
+    rate = math.log(errors[0] / errors[1]) / max(newest.pass_ - older.pass_, 1e-9)
+    left = math.log(errors[1] / tol) / rate
+    return max(due, math.floor(min(left, 3.0 + 0.5 * newest.pass_)))
 
 
 def _verdict(

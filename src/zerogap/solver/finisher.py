@@ -27,6 +27,13 @@ GROWTH = 5.0
 #: Newton steps of one inner minimisation, and the share of the gap that its residual may keep.
 STEPS, SHARE = 60, 0.1
 LARGEST_SIGMA = 1e12
+#: An inner minimisation that ends with so many times the residual it may keep has lost its way.
+LOST = 100.0
+#: Margins further away than this, relative to those at the start, are no step's aim while a flat feature
+#: has no curvature.
+FAR = 1e3
+#: A column this much smaller than the largest counts as this large when sigma and s are chosen.
+_RARE = 1e-12
 #: Curvature lent to features without any (mu_j = 0), as shares of what all rows together would give.
 DAMPING = (1e-9, 1e-3, 1.0)
 
@@ -76,7 +83,7 @@ class NewtonSolver:
         self.mu[:t] = problem.penalty.mu
         self.pull[:t] = problem.penalty.mu * problem.penalty.center
         self.identity = IdentityRows(problem.penalty, extra)
-        self.failed = False
+        self.excess = 0.0
 
     def start(self, u: Array) -> None:
         problem = self.problem
@@ -100,32 +107,75 @@ class NewtonSolver:
         problem = self.problem
         n = problem.n_samples
         self.sigma = np.ones(problem.n_rows)
-        curvature = float(np.max(self.mu, initial=0.0))
-        reach = 1.0  # the size of a typical x
+        self.far = np.inf
+        curvature, reach = self.mu.copy(), 1.0 + np.abs(self.x)  # of a typical feature value
         if n:
-            sigma, spread = _data_sigma(problem)
-            self.sigma[:n] = sigma
-            norms = float(problem.weight[:n] @ problem.rows.square_norms(1.0)[:n])
-            curvature += norms * sigma / self.x.size
-            reach = spread / math.sqrt(norms) if norms > 0 else 1.0
-        curvature = max(curvature, 1e-300)
-        reach = max(reach, float(np.max(np.abs(self.x), initial=0.0)), 1e-300)
-        self.sigma[n:] = 10.0 * curvature / np.maximum(problem.constraint_norms, 1e-300) ** 2
+            about, spread = loss_registry.traits(problem.loss), _spread(problem)
+            self.sigma[:n] = _data_sigma(problem, spread)
+            self.far = FAR * max(spread, float(np.max(np.abs(self.m[:n] - problem.y))))
+            only_data = np.where(np.arange(problem.n_rows) < n, problem.weight, 0.0)
+            columns = problem.rows.square_columns(only_data)
+            gamma = about.smoothness(problem.loss)
+            curvature += columns * min(self.sigma[0], 1.0 / gamma if gamma else np.inf)
+            usual = spread / np.sqrt(np.maximum(columns, _RARE * max(columns.max(), 1e-300)))
+            reach = np.maximum(usual / math.sqrt(self.x.size), np.abs(self.x))
+        np.maximum(curvature, _RARE * (curvature.max(initial=0.0) or 1.0), out=curvature)
+        t = problem.n_features
+        norms = problem.rows.square_norms(1.0 / curvature[:t], 1.0 / curvature[-1])[n:]
+        self.sigma[n:] = 10.0 / np.where(norms > 0, norms, 1.0)
         self.s = np.where(self.identity.l1 > 0, 0.3 * self.identity.l1 / reach, 0.3 * curvature)
 
     def advance(self, passes: float, stop: Callable[[], bool]) -> float:
         """One outer step: minimise Psi, then move u and v, then raise sigma."""
         steps = self._minimise(stop)
+        if self.excess > LOST:  # rounding in the stiff rows hides the way down
+            self._soften(GROWTH**2)
+            return 2.0 * max(steps, 1)
         augmented.forces(self.problem.terms, self.m, self.u, self.sigma, self.forces)
         self.u[:] = self.forces
+        before = self.v
         self.v = self.identity.force(self.x, self.v, self.s) if self.identity.any else self.v
         if steps < STEPS // 3:
-            np.minimum(self.sigma * GROWTH, LARGEST_SIGMA, out=self.sigma)
-            np.minimum(self.s * GROWTH, LARGEST_SIGMA, out=self.s)
+            self._stiffen(before)
         elif steps == STEPS:  # Psi has too many kinks in reach: soften it
-            self.sigma /= GROWTH
-            self.s /= GROWTH
+            self._soften(GROWTH)
         return 2.0 * max(steps, 1)
+
+    def _soften(self, factor: float) -> None:
+        self.sigma /= factor
+        self.s /= factor
+
+    def _stiffen(self, before: Array) -> None:
+        """Raise sigma for each family of rows that is not settled yet; needless stiffness costs digits."""
+        n = self.problem.n_samples
+        gap = augmented.row_gaps(self.problem.terms, self.m, self.u)
+        violations = self.problem.violations(self.m)
+        size = self._size()
+        goal = 0.1 * self.tol
+        data = n > 0 and gap > goal * size
+        violated = violations / np.maximum(self.problem.constraint_norms * self._reach(), 1e-300)
+        rows = bool(violated.max(initial=0.0) > goal or float(np.abs(self.u[n:]) @ violations) > goal * size)
+        off = np.abs(self.v - before) / self.s
+        features = self.identity.any and bool(
+            np.max(off, initial=0.0) > goal * self._reach() or float(np.abs(self.v) @ off) > goal * size
+        )
+        if not (data or rows or features):
+            data = rows = features = True
+        if data:
+            _grow(self.sigma[:n])
+        if rows:
+            self.sigma[n:] *= GROWTH
+        if features:
+            _grow(self.s)
+
+    def _reach(self) -> float:
+        return float(np.max(np.abs(self.x), initial=1e-300))
+
+    def _size(self) -> float:
+        """About the size of the objective; x may still be outside its box."""
+        penalty = self.problem.penalty
+        x = np.clip(self.problem.split(self.x)[0], penalty.lower, penalty.upper)
+        return abs(self.problem.primal_from_margins(x, self.m))
 
     def _gradient(self) -> Array:
         """grad Psi = mu x - pull + R^T (w u_new) + v_new."""
@@ -149,7 +199,6 @@ class NewtonSolver:
             if self._small(gradient, d, h) or stop():
                 return step
             if not self._newton_step(gradient, d, h):
-                self.failed = True
                 return step + 1
             gradient = self._gradient()
         return STEPS
@@ -158,11 +207,14 @@ class NewtonSolver:
         """Move x along a Newton direction; more damped ones follow where the first fails to descend."""
         rows = self.problem.rows
         flat = self.mu == 0.0
-        spare = rows.square_columns(self.problem.weight * self.sigma) if flat.any() else 0.0
+        sigma = np.minimum(self.sigma, 1e4)
+        spare = rows.square_columns(self.problem.weight * sigma) if flat.any() else 0.0
         for damping in DAMPING:
             damped = np.where(flat, d + damping * spare, d)
             direction = newton_system.solve(rows, damped, h, -gradient, 1e-3)
             along = rows.dot(direction)
+            if damping < DAMPING[-1] and flat.any() and np.max(np.abs(along)) > self.far:
+                continue  # nothing holds the flat features yet: they would leave for good
             length = self._search(direction, along, float(gradient @ direction))
             if length > 0.0:
                 self.x += length * direction
@@ -177,10 +229,9 @@ class NewtonSolver:
         metric = np.where(self.mu > 0, self.mu, np.maximum(d, h.sum() / max(h.size, 1)))
         left = 0.5 * float(np.sum(gradient**2 / np.maximum(metric, 1e-300)))
         gap = augmented.row_gaps(self.problem.terms, self.m, self.forces)
-        size = abs(self.problem.primal_from_margins(self.problem.split(self.x)[0], self.m))
-        if not np.isfinite(size):
-            size = 0.0
-        return left <= max(SHARE * gap, 0.05 * self.tol * size, 1e-32)
+        allowed = max(SHARE * gap, 0.05 * self.tol * self._size(), 1e-32)
+        self.excess = left / allowed
+        return left <= allowed
 
     def _search(self, direction: Array, along: Array, slope: float) -> float:
         """A step where the derivative of Psi along the direction has lost most of its size.
@@ -226,14 +277,25 @@ class NewtonSolver:
         return Candidates(points, problem.project_dual(self.u))
 
 
-def _data_sigma(problem: Problem) -> tuple[float, float]:
-    """sigma of the data rows, and the spread of the margins they ask for."""
+def _grow(sigma: Array) -> None:
+    """Multiply by GROWTH up to the largest; what is infinite stays so."""
+    finite = np.isfinite(sigma)
+    sigma[finite] = np.minimum(sigma[finite] * GROWTH, LARGEST_SIGMA)
+
+
+def _spread(problem: Problem) -> float:
+    """The spread of the margins that the data rows ask for."""
+    if loss_registry.traits(problem.loss).classification:
+        return 1.0
+    w = problem.weight[: problem.n_samples]  # a row of weight 2 counts as two, one of weight 0 as none
+    return float(w @ np.abs(problem.y - w @ problem.y)) or 1.0
+
+
+def _data_sigma(problem: Problem, spread: float) -> float:
+    """sigma of the data rows."""
     about = loss_registry.traits(problem.loss)
-    spread = 1.0
-    if not about.classification:
-        spread = float(np.mean(np.abs(problem.y - np.median(problem.y)))) or 1.0
     gamma = about.smoothness(problem.loss)
     width = min(about.lipschitz(problem.loss), spread / gamma if gamma else math.inf)
     sigma = (width if math.isfinite(width) else 1.0) / spread
     # phi'' <= 1/gamma: a sigma far beyond it meets a smooth loss as it is
-    return (max(sigma, 1e4 / gamma) if gamma else sigma), spread
+    return max(sigma, 1e4 / gamma) if gamma else sigma

@@ -26,9 +26,11 @@ class Incumbent:
     def update(self, candidates: Candidates) -> Certificate:
         """Take in what a solver offers; returns the certificate of its own best pair."""
         problem, u = self.problem, candidates.dual
+        slope = candidates.slope
         if problem.fit_intercept:
-            u = intercept.repair(problem, u)
-        bound = -problem.dual(u)
+            u, slope = intercept.repair(problem, u), None
+        slope = problem.slope(u) if slope is None else slope
+        bound = -problem.dual_from_slope(u, slope)
         sides = [(point, primal_side(problem, point)) for point in candidates.points]
         own = min((combine(problem, side, bound, u) for _, side in sides), key=_order)
         if bound > self.bound or not self.known:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zerogap._jit import kernel, verb
+from zerogap._jit import inline, kernel, verb
 from zerogap.data.rows import Dense, Sparse, Stacked, column, entry, span
 from zerogap.problem.terms import prox_row
 from zerogap.solver.averaging import THETA, close, note_step, record, record_free
@@ -135,25 +135,48 @@ def _(rows, i, f, view, change_z, change_uhat):
 
 
 @kernel
-def sdca_epoch(order, rows, terms, f, u, s, tau):
+def sdca_epoch(order, rows, terms, f, u, s, tau, width=np.inf):
     """Dual coordinate ascent: u_i = prox_{tau phi_i*}(u_i + tau r_i.x*(u)), s = S u.
 
-    tau_i = w_i / L_i is the exact step for quadratic f. Returns the number of coordinates that moved.
+    tau_i = w_i / L_i is the exact step for quadratic f. A row whose u_i would stay where it is even if its
+    margin were `width` off either way is dropped: the others move to the front of `order`. Returns how
+    many those are, and the largest move in units of a margin.
     """
     begin_pass(f)
-    moved = 0
+    kept, largest = 0, 0.0
     for k in range(order.size):
         i = order[k]
         view = Plain(s, k)
         # u_i <- argmin_u  L_i/2 (u - u_i)^2 + <grad_i d(u), u - u_i> + h_i(u)
         step = tau[i]
-        u_new = prox_row(terms, i, u[i] + step * margin(rows, i, f, view), step)
+        v = u[i] + step * margin(rows, i, f, view)
+        u_new = prox_row(terms, i, v, step)
         change = u_new - u[i]
         if change != 0.0:
             u[i] = u_new
             add_row(rows, i, f, view, terms.weight[i] * change, 0.0)
-            moved += 1
-    return moved
+            largest = max(largest, abs(change) / step)
+        elif width < np.inf and rests(terms, i, v, step, width):
+            continue
+        order[kept] = i
+        kept += 1
+    return kept, largest
+
+
+@inline
+def rests(terms, i, v, tau, width):
+    """Does prox_{tau phi_i*} map v and its neighbourhood of `width` margins to one point?"""
+    low = prox_row(terms, i, v - tau * width, tau)
+    return low == prox_row(terms, i, v + tau * width, tau)
+
+
+@kernel
+def select_live(terms, m, u, tau, width, live):
+    """live_i = may u_i move, when its margin is m_i give or take width_i?"""
+    for i in range(u.size):
+        v = u[i] + tau[i] * m[i]
+        stays = prox_row(terms, i, v, tau[i]) == u[i]
+        live[i] = not (stays and rests(terms, i, v, tau[i], width[i]))
 
 
 @kernel

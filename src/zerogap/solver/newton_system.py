@@ -24,14 +24,31 @@ def solve(rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float) ->
     size, count = d.size, stiff.size
     if count == 0:
         return rhs / d
-    density = rows.nonzeros / max(rows.shape[0], 1)
-    gram_cost = count * min(density, size) ** 2 + size**3 / 3
-    outer_cost = count**2 * min(density, size) + count**3 / 3
+    gram_cost, outer_cost = _costs(rows, count)
     if size <= LARGEST and (gram_cost <= outer_cost or count > LARGEST):
         return _by_gram(rows, d, h, rhs)
     if count <= LARGEST:
         return _by_outer(rows.take(stiff), d, h[stiff], rhs)
     return _by_gradients(rows.take(stiff), d, h[stiff], rhs, accuracy)
+
+
+def _costs(rows: StackedRows, count: int) -> tuple[float, float]:
+    """Multiply-adds to form and factorise the t x t and the |J| x |J| matrix."""
+    size = rows.shape[1]
+    width = rows.nonzeros / max(rows.shape[0], 1)
+    return count * width**2 + size**3 / 3, count**2 * width + count**3 / 3
+
+
+def flops(rows: StackedRows) -> float:
+    """Multiply-adds of a typical solve, a quarter of the rows being stiff."""
+    count = max(rows.shape[0] // 4, 1)
+    gram_cost, outer_cost = _costs(rows, count)
+    if rows.shape[1] > LARGEST:
+        gram_cost = np.inf
+    if count > LARGEST:
+        outer_cost = np.inf
+    by_gradients = 200.0 * rows.nonzeros
+    return float(min(gram_cost, outer_cost, by_gradients if gram_cost == outer_cost else np.inf))
 
 
 def _cholesky(matrix: Array) -> Callable[[Array], Array]:

@@ -23,9 +23,11 @@ class SdcaSolver:
         self.work = Workspace(problem)
         self.active = problem.active_rows.size
         self._draw = sampler(settings.sampling, rng)
-        self._rows = problem.active_rows
+        self._rows = self._live = problem.active_rows
         # step "paper" is Algorithm 4's first phase: theta = 1/n makes its z-step w / (2 c L)
         self.work.tau /= 2.0 * STEPS[settings.step]
+        self._shrink = settings.shrink
+        self._width = np.inf
         self.u = np.zeros(0)
         self.s = np.zeros(0)
 
@@ -34,17 +36,26 @@ class SdcaSolver:
         self.s = self.work.slope(self.u)
 
     def advance(self, passes: float, stop: Callable[[], bool]) -> float:
-        done = 0
+        done = 0.0
         w = self.work
         while done < passes and not stop():
-            order = self._draw(self._rows)
-            kernels.sdca_epoch(order, w.rows, w.terms, w.f, self.u, self.s, w.tau)
-            done += 1
+            order = self._draw(self._live)
+            kept, largest = kernels.sdca_epoch(
+                order, w.rows, w.terms, w.f, self.u, self.s, w.tau, self._width
+            )
+            done += order.size / self._rows.size
+            if self._shrink:
+                # rows at rest drop out, by a margin as wide as the last pass's largest move
+                self._live, self._width = order[:kept], largest
+                self.active = kept
+                if kept == 0 or largest == 0.0:
+                    break
         return done
 
     def candidates(self) -> Candidates:
+        self._live = self._rows  # every check looks at every row again
         self.s = self.work.slope(self.u)  # from u, in float64: rounding does not pile up
         point = self.work.point(self.s)
         if self.work.problem.fit_intercept:
             self.work.recenter(float(point[-1]))
-        return Candidates([point], self.u.copy())
+        return Candidates([point], self.u.copy(), self.work.trim(self.s))

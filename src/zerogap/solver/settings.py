@@ -23,6 +23,7 @@ class ARDCA:
                   None: no average, only the last primal point
     restart       None (Algorithm 1), "adaptive", "log-scale", or a period in passes (Algorithm 3)
     erm           run Algorithm 4: non-accelerated steps first, as many as its lemma says
+    shrink        accelerate only the rows that are not at rest, chosen anew at every restart
     """
 
     step: str = "long"
@@ -30,6 +31,7 @@ class ARDCA:
     average_from: float | None = 2.0
     restart: Any = None
     erm: bool = False
+    shrink: bool = False
 
     def __post_init__(self) -> None:
         _one_of("step", self.step, STEPS)
@@ -50,10 +52,12 @@ class SDCA:
 
     sampling  "permuted" (SDCA), "uniform" (RDCA), "cyclic" (CDCA)
     step      "long": u-step w/L; "paper": half of it, the first phase of Algorithm 4
+    shrink    between checks, leave out rows that are at rest
     """
 
     sampling: str = "permuted"
     step: str = "long"
+    shrink: bool = False
 
     def __post_init__(self) -> None:
         _one_of("sampling", self.sampling, ("permuted", "uniform", "cyclic"))
@@ -65,7 +69,13 @@ class Newton:
     """Semismooth Newton steps on the augmented Lagrangian (the finisher, alone from the start)."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Auto:
+    """Coordinate steps, accelerated steps, Newton steps: each while it is the quickest."""
+
+
 ALGORITHMS: dict[str, Any] = {
+    "auto": Auto(),
     "ardca": ARDCA(),
     "ardca-restart": ARDCA(restart="adaptive"),
     "ardca-erm": ARDCA(erm=True),
@@ -79,13 +89,11 @@ ALGORITHMS: dict[str, Any] = {
 def resolve(algorithm: Any) -> tuple[str, Any]:
     """Name and settings of an algorithm given by name or by settings."""
     if isinstance(algorithm, str):
-        if algorithm == "auto":
-            return algorithm, ALGORITHMS["ardca-restart"]
         if algorithm not in ALGORITHMS:
-            known = ", ".join(["auto", *ALGORITHMS])
+            known = ", ".join(ALGORITHMS)
             raise SettingsError(f"algorithm: expected one of {known}; got {algorithm!r}")
         return algorithm, ALGORITHMS[algorithm]
-    if isinstance(algorithm, (ARDCA, SDCA, Newton)) or hasattr(algorithm, "make"):
+    if isinstance(algorithm, (ARDCA, SDCA, Newton, Auto)) or hasattr(algorithm, "make"):
         return repr(algorithm), algorithm
     raise SettingsError(
         f"algorithm: expected a name or a settings object such as zg.ARDCA(); got {algorithm!r}"

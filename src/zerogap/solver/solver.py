@@ -13,10 +13,14 @@ Array = np.ndarray
 
 @dataclasses.dataclass(frozen=True)
 class Candidates:
-    """What a solver offers for certification: primal points (with intercept) and a dual point."""
+    """What a solver offers for certification: primal points (with intercept) and a dual point.
+
+    `slope` spares a product: s(dual), recomputed by `problem.slope` from `dual` itself.
+    """
 
     points: list[Array]
     dual: Array
+    slope: Array | None = None
 
 
 class Solver(Protocol):

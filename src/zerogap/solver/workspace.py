@@ -54,6 +54,10 @@ class Workspace:
         s = self.problem.slope(u)
         return s if self.problem.fit_intercept else np.append(s, 0.0)
 
+    def trim(self, s: Array) -> Array:
+        """`slope` as `problem.slope` gives it (a copy: kernels move s in place)."""
+        return s.copy() if self.problem.fit_intercept else s[:-1].copy()
+
     def point(self, s: Array) -> Array:
         """x*(u) from s(u), with the intercept of the current proximal step behind it."""
         x = self.problem.penalty.minimiser(s[:-1])
@@ -66,11 +70,7 @@ class Workspace:
 
     def bound_dual(self, s: Array, u: Array) -> float:
         """D of the inner problem (with the proximal term), from s(u): what the inner solver decreases."""
-        conjugates = np.empty(u.size)
-        row_terms.conjugates(self.terms, u, conjugates)
-        active = self.problem.active_rows
-        total = self.problem.penalty.conjugate(s[:-1])
-        total += float(self.terms.weight[active] @ conjugates[active])
+        total = self.problem.penalty.conjugate(s[:-1]) + row_terms.conjugate_sum(self.terms, u)
         if self.problem.fit_intercept:
             total += 0.5 * self.free.scale * s[-1] ** 2 - self.free.center * s[-1]
         return total

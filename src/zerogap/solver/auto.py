@@ -1,0 +1,167 @@
+"""`algorithm="auto"`: coordinate steps, then accelerated ones, then Newton; each while it is the quickest.
+
+The rule is the ski-rental one. A Newton finish costs about a known time, from the sizes of its matrices.
+Coordinate passes run until they have spent a share of it; from then on they go on only while their
+measured progress per second promises an end sooner than the finish would bring it.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from zerogap.problem import loss_registry
+from zerogap.problem.problem import Problem
+from zerogap.result.certificate import Certificate
+from zerogap.solver import newton_system
+from zerogap.solver.ardca import ArdcaSolver
+from zerogap.solver.finisher import NewtonSolver
+from zerogap.solver.sdca import SdcaSolver
+from zerogap.solver.settings import ARDCA, SDCA, Newton
+from zerogap.solver.solver import Candidates, Solver
+
+Array = np.ndarray
+
+#: Newton steps of a typical finish; an l1 term or a box takes more.
+FINISH_STEPS, BROKEN_STEPS = 35, 100
+#: Matrices up to this size are cheap to factorise.
+SMALL = 1000
+#: Multiply-adds a second of a factorisation, and products with the rows in one Newton step.
+FLOPS, PRODUCTS = 4e9, 5.0
+#: Share of the finish's cost that coordinate passes may spend before they have to promise something.
+TRIAL = 0.25
+#: Plain passes before acceleration takes over, unless the end is in sight; what "in sight" means.
+PLAIN_PASSES, IN_SIGHT = 12, 15
+#: A Newton phase that is still short of the tolerance after this many times its predicted cost has failed.
+PATIENCE = 6.0
+IDLE = 8
+
+
+class AutoSolver:
+    """A solver made of solvers. `phase` says which one runs."""
+
+    def __init__(self, problem: Problem, settings: Any, rng: np.random.Generator, tol: float):
+        self.problem, self.rng, self.tol = problem, rng, tol
+        penalty = problem.penalty
+        self._newton_fits = penalty.separable
+        self._coordinates_fit = penalty.mu_min > 0
+        self._spent = 0.0  # seconds in the current phase, checks included
+        self._passes = 0.0  # of the current phase
+        self._trend: list[tuple[float, float, float]] = []  # seconds, passes, log10 error; this phase
+        self._retired: set[str] = set()
+
+    @property
+    def phase(self) -> str:
+        return self._inner.phase
+
+    @property
+    def active(self) -> int:
+        return self._inner.active
+
+    def start(self, u: Array) -> None:
+        self._dual = u
+        self._finish_cost = self._predict_finish() if self._newton_fits else math.inf
+        self._enter("newton" if self._newton_first() else "sdca")
+
+    def _newton_first(self) -> bool:
+        """Is there nothing to gain from coordinate passes?
+
+        They cannot run without strong convexity, and an intercept costs them an outer loop. Where the
+        matrices are small, Newton steps also come first for smooth losses (few of them are needed) and
+        for problems with constraints, an l1 term or a box (a warm start does not make them fewer).
+        """
+        problem = self.problem
+        if not self._newton_fits:
+            return False
+        if not self._coordinates_fit or problem.fit_intercept:
+            return True
+        smooth = loss_registry.traits(problem.loss).differentiable
+        small = min(problem.rows.shape) <= SMALL
+        return small and (smooth or problem.n_constraints > 0 or self._broken())
+
+    def _broken(self) -> bool:
+        penalty = self.problem.penalty
+        return penalty.boxed or bool(np.any(getattr(penalty, "l1", 0.0)))
+
+    def _predict_finish(self) -> float:
+        """Seconds of a Newton finish: products with the rows, and factors of its matrices."""
+        rows = self.problem.rows
+        begun = time.perf_counter()
+        rows.tdot(rows.dot(np.zeros(rows.shape[1])))
+        product = 0.5 * (time.perf_counter() - begun)
+        steps = BROKEN_STEPS if self._broken() else FINISH_STEPS
+        return steps * (PRODUCTS * product + newton_system.flops(rows) / FLOPS)
+
+    def _enter(self, name: str) -> None:
+        self.name = name
+        self._spent, self._passes, self._trend = 0.0, 0.0, []
+        self._last = time.perf_counter()
+        inner: Solver
+        if name == "newton":
+            inner = NewtonSolver(self.problem, Newton(), self.rng, self.tol)
+        elif name == "ardca":
+            inner = ArdcaSolver(self.problem, ARDCA(restart="adaptive", shrink=True), self.rng, self.tol)
+        else:
+            inner = SdcaSolver(self.problem, SDCA(shrink=True), self.rng)
+        self._inner = inner
+        self._inner.start(self._dual)
+
+    def advance(self, passes: float, stop: Callable[[], bool]) -> float:
+        done = self._inner.advance(passes, stop)
+        self._passes += done
+        return done
+
+    def candidates(self) -> Candidates:
+        found = self._inner.candidates()
+        self._dual = found.dual
+        return found
+
+    def learn(self, certificate: Certificate) -> None:
+        """Note the progress, and change the phase when another one promises an earlier end."""
+        inner: Any = self._inner
+        if hasattr(inner, "learn"):
+            inner.learn(certificate)
+        now = time.perf_counter()
+        self._spent += now - self._last
+        self._last = now
+        error = min(max(certificate.error, 1e-300), 1e300)
+        self._trend.append((self._spent, self._passes, math.log10(error)))
+        following = self._following()
+        if following != self.name:
+            self._enter(following)
+
+    def _following(self) -> str:
+        if self.name == "newton":
+            late = self._spent > PATIENCE * max(self._finish_cost, 0.05) and self._left()[0] > self._spent
+            stuck = self._idle() or late
+            if stuck and self._coordinates_fit and "newton" not in self._retired:
+                self._retired.add("newton")
+                return "ardca"
+            return "newton"
+        seconds, passes = self._left()
+        may_finish = self._newton_fits and "newton" not in self._retired
+        if may_finish and self._spent >= TRIAL * self._finish_cost and seconds > self._finish_cost:
+            return "newton"
+        plain = self.name == "sdca" and self._passes >= PLAIN_PASSES
+        if plain and passes > IN_SIGHT and seconds > 0.02:
+            return "ardca"
+        return self.name
+
+    def _idle(self) -> bool:
+        """No better error in the last IDLE checks of this phase."""
+        errors = [error for _, _, error in self._trend]
+        return len(errors) > IDLE and min(errors[-IDLE:]) >= min(errors[:-IDLE]) - 0.005
+
+    def _left(self) -> tuple[float, float]:
+        """Seconds and passes until the tolerance, by the trend of the phase's later half."""
+        if len(self._trend) < 2:
+            return math.inf, math.inf
+        newest = self._trend[-1]
+        older = self._trend[len(self._trend) // 2 - 1]
+        decades = older[2] - newest[2]
+        if decades <= 0:
+            return math.inf, math.inf
+        share = max(newest[2] - math.log10(self.tol), 0.0) / decades
+        return share * (newest[0] - older[0]), share * (newest[1] - older[1])
