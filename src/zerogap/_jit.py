@@ -6,16 +6,20 @@ bring their bodies. Dispatch is static (by type, while compiling), so a step pay
 because NamedTuple types are plain data the disk cache of the kernels hits in later processes.
 """
 
+import collections
 import functools
 import hashlib
+import inspect
 import marshal
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from types import CodeType
+from types import FunctionType
 from typing import Any
 
 import numba
+import numpy as np
 from numba.extending import overload
 
 # Reassociation and contraction let LLVM vectorise sums. `nnan` and `ninf` stay off, so that
@@ -81,6 +85,8 @@ def verb(stub: Callable[..., Any]) -> Any:
 
 
 _ROOT = Path(__file__).parent
+#: Packages whose functions need no look: Numba has its own versions of them, and the stamp covers ours.
+_STABLE = {*sys.stdlib_module_names, "numba", "numpy", "scipy", __name__.partition(".")[0]}
 
 
 def _package_stamp() -> bytes:
@@ -95,15 +101,46 @@ def _package_stamp() -> bytes:
     return digest.digest()
 
 
-def _source_of(code: CodeType) -> bytes:
-    """The whole file a function stands in (its helpers count too), or its byte code where there is none."""
-    path = Path(code.co_filename)
-    if path.parts[: len(_ROOT.parts)] == _ROOT.parts:
-        return b""  # the package stamp covers it
+def _source_of(function: FunctionType) -> bytes:
+    """The whole file a function stands in, or its byte code where there is none."""
+    code = function.__code__
     try:
-        return path.read_bytes()
-    except OSError:
-        return marshal.dumps(code)
+        return Path(code.co_filename).read_bytes()
+    except OSError:  # a notebook's cell: its "file" is another one in every process
+        return marshal.dumps(code.replace(co_filename=""))
+
+
+def _ingredients(function: Any, seen: set[int]) -> Iterator[bytes]:
+    """What compiled code makes constants of: sources, and the values and functions that they name."""
+    function = getattr(function, "py_func", function)
+    if isinstance(function, (bool, int, float, complex, str, bytes, tuple, np.generic)):
+        yield repr(function).encode()
+    if isinstance(function, np.ndarray):
+        yield function.tobytes()
+    if not isinstance(function, FunctionType) or id(function) in seen:
+        return
+    seen.add(id(function))
+    if function.__module__.partition(".")[0] in _STABLE:
+        return
+    yield _source_of(function)
+    named = inspect.getclosurevars(function)
+    for name, value in sorted({**named.globals, **named.nonlocals}.items()):
+        if inspect.ismodule(value):
+            parts = [getattr(value, attribute, None) for attribute in function.__code__.co_names]
+        else:
+            parts = [value]
+        for part in parts:
+            yield name.encode()
+            yield from _ingredients(part, seen)
+
+
+def _digest(functions: Iterable[Callable[..., Any]], start: bytes) -> "hashlib._Hash":
+    digest = hashlib.blake2b(start, digest_size=8)
+    seen: set[int] = set()
+    for function in functions:
+        for part in _ingredients(function, seen):
+            digest.update(part)
+    return digest
 
 
 @functools.cache
@@ -114,8 +151,35 @@ def fingerprint(*functions: Callable[..., Any]) -> tuple[Any, ...]:
     notice an edited loss in a user's file, nor an edited helper in ours. Handing this tuple to the
     kernel puts the hash into the key: 24 bits, two to each element's type.
     """
-    digest = hashlib.blake2b(_package_stamp(), digest_size=8)
-    for function in functions:
-        digest.update(_source_of(getattr(function, "py_func", function).__code__))
-    bits = int.from_bytes(digest.digest()[:3], "little")
+    bits = int.from_bytes(_digest(functions, _package_stamp()).digest()[:3], "little")
     return tuple((0, 0.0, False, None)[(bits >> (2 * k)) & 3] for k in range(12))
+
+
+def carrier(kind: Any, functions: Iterable[Callable[..., Any]]) -> Any:
+    """A NamedTuple type that stands for `kind` in compiled code, and that its name alone describes.
+
+    A kernel's cache has one index for all programs, with the types of its arguments pickled in it. A
+    type of a user's file would stand there as a reference to that file, which other programs cannot
+    read, and a type of a script would never be found again. This one any process makes from its name:
+    the fields, and a digest of the functions.
+    """
+    if kind.__module__.partition(".")[0] == __name__.partition(".")[0]:
+        return kind
+    digest = _digest(functions, kind.__name__.encode()).hexdigest()
+    return _carrier_named(":".join([kind.__name__, *kind._fields, digest]))
+
+
+def _carrier_named(name: str) -> Any:
+    if name not in globals():
+        made: Any = collections.namedtuple("Carrier", name.split(":")[1:-1])  # type: ignore[misc]
+        made.__name__ = made.__qualname__ = name
+        made.__module__ = __name__
+        globals()[name] = made
+    return globals()[name]
+
+
+def __getattr__(name: str) -> Any:
+    """Carriers, when a cache index asks for them."""
+    if ":" not in name:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _carrier_named(name)

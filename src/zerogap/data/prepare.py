@@ -53,6 +53,8 @@ def check_labels(y: Any, size: int, loss_name: str) -> tuple[Array, Array]:
         raise DataError(
             f"y: the {loss_name} loss needs labels of exactly two classes; got {classes.size} ({shown})"
         )
+    if labels.dtype == np.float64 and np.array_equal(classes, (-1.0, 1.0)):
+        return np.ascontiguousarray(labels), classes
     return np.where(labels == classes[1], 1.0, -1.0), classes
 
 

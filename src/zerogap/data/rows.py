@@ -7,6 +7,7 @@ Python verbs, plain NumPy and float64 results whatever the stored precision:
     gram(weights)    R^T diag(weights) R, weights >= 0 (n_columns, n_columns)
     outer(metric)    R diag(metric) R^T, metric >= 0  (n_rows, n_rows)
     take(rows)       the rows with these indices
+    columns(chosen)  the columns with these indices
     square_norms(m)  sum_j r_ij^2 m_j                 (n_rows,)
 
 Compiled verbs, for the coordinate kernels: `span`, `column`, `entry` walk the entries of one row, so that
@@ -26,7 +27,7 @@ from zerogap.exceptions import DataError
 Array = np.ndarray
 
 #: Entries converted to float64, or squared, at a time: temporaries stay small next to X.
-_BLOCK_ENTRIES = 1 << 18
+_BLOCK_ENTRIES = 1 << 17
 
 
 class Dense(NamedTuple):
@@ -96,8 +97,17 @@ def _(rows, p):
 
 
 @kernel
+def _add_rows(rows, u, out):
+    """out += sum_i u_i r_i"""
+    for i in range(u.size):
+        first, stop = span(rows, i)
+        for p in range(first, stop):
+            out[column(rows, p, first)] += u[i] * entry(rows, p)
+
+
+@kernel
 def _add_gram(rows, weights, out):
-    """out += sum_i weights_i r_i r_i^T, over the rows with a positive weight."""
+    """Lower triangle of out += sum_i weights_i r_i r_i^T; columns ascend within a row."""
     for i in range(weights.size):
         if weights[i] == 0.0:
             continue
@@ -105,8 +115,9 @@ def _add_gram(rows, weights, out):
         for p in range(first, stop):
             scaled = weights[i] * entry(rows, p)
             j = column(rows, p, first)
-            for q in range(first, stop):
+            for q in range(first, p):
                 out[j, column(rows, q, first)] += scaled * entry(rows, q)
+            out[j, j] += scaled * entry(rows, p)
 
 
 class DenseRows:
@@ -150,6 +161,9 @@ class DenseRows:
 
     def take(self, rows: Array) -> "DenseRows":
         return DenseRows(self.matrix[rows])
+
+    def columns(self, chosen: Array) -> "DenseRows":
+        return DenseRows(np.ascontiguousarray(self.matrix[:, chosen]))
 
     def square_norms(self, m: Array | float) -> Array:
         out = np.empty(self.shape[0])
@@ -215,15 +229,16 @@ class SparseRows:
         return out
 
     def tdot(self, u: Array) -> Array:
+        if self.matrix.dtype == np.float64:
+            return self.matrix.T @ u
         out = np.zeros(self.shape[1])
-        for rows, block in self._blocks():
-            out += block.T @ u[rows]
+        _add_rows(self.compiled(), np.ascontiguousarray(u), out)
         return out
 
     def gram(self, weights: Array) -> Array:
         out = np.zeros((self.shape[1], self.shape[1]))
         _add_gram(self.compiled(), weights, out)
-        return out
+        return out + np.tril(out, -1).T
 
     def outer(self, metric: Array) -> Array:
         """R diag(metric) R^T."""
@@ -232,6 +247,9 @@ class SparseRows:
 
     def take(self, rows: Array) -> "SparseRows":
         return SparseRows(self.matrix[rows])
+
+    def columns(self, chosen: Array) -> "SparseRows":
+        return SparseRows(self.matrix[:, chosen])
 
     def square_norms(self, m: Array | float) -> Array:
         out = np.empty(self.shape[0])

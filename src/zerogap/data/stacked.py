@@ -45,6 +45,12 @@ class StackedRows:
             self.top.take(above), self.bottom.take(below), self.constants[below], self.intercept
         )
 
+    def columns(self, chosen: Array) -> "StackedRows":
+        """The rows with these features only (and the intercept, if there is one)."""
+        return StackedRows(
+            self.top.columns(chosen), self.bottom.columns(chosen), self.constants, self.intercept
+        )
+
     def gram(self, weights: Array) -> Array:
         t = self.top.shape[1]
         above, below = weights[: self.n_top], weights[self.n_top :]

@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from zerogap._jit import inline, verb
+from zerogap._jit import carrier, inline, verb
 from zerogap.exceptions import ProblemError
 
 
@@ -74,6 +74,7 @@ class LossTraits:
 
 _TRAITS: dict[type, LossTraits] = {}
 _BY_NAME: dict[str, Callable[[], Any]] = {}
+_CARRIERS: dict[type, Any] = {}
 
 
 def _accept(loss: Any) -> None:
@@ -110,8 +111,10 @@ def register(
         "domain": domain,
     }
     bodies |= {"gradient": gradient or _unknown, "curvature": curvature or _unknown}
+    _CARRIERS[kind] = carrier(kind, bodies.values())
     for verb_name, body in bodies.items():
-        globals()[verb_name].define(kind, body)
+        for carried in {kind, _CARRIERS[kind]}:
+            globals()[verb_name].define(carried, body)
     label = name or kind.__name__.lower()
     _TRAITS[kind] = LossTraits(
         label,
@@ -144,6 +147,13 @@ def _difference_slope(prox_body: Callable[..., Any]) -> Callable[..., Any]:
 def traits(loss: Any) -> LossTraits:
     """The traits of a loss object."""
     return _TRAITS[type(loss)]
+
+
+def compiled(loss: Any) -> Any:
+    """The loss as kernels take it: see `_jit.carrier`."""
+    if type(loss) not in _CARRIERS:
+        return loss
+    return _CARRIERS[type(loss)](*map(compiled, loss))
 
 
 def names() -> list[str]:

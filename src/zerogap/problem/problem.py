@@ -119,7 +119,8 @@ class Problem:
     def terms(self) -> Terms:
         """The rows' scalar functions, for compiled code."""
         salt = fingerprint(*loss_registry.traits(self.loss).functions)
-        return Terms(self.loss, self.y, self.weight, self.low, self.high, salt)
+        loss = loss_registry.compiled(self.loss)
+        return Terms(loss, self.y, self.weight, self.low, self.high, salt)
 
     @functools.cached_property
     def active_rows(self) -> Array:

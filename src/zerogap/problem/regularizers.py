@@ -140,6 +140,11 @@ class SeparablePenalty:
         return float(np.min(self.mu))
 
     @property
+    def kinked(self) -> bool:
+        """Has f an l1 term or a box?"""
+        return self.boxed or bool(np.any(self.l1))
+
+    @property
     def boxed(self) -> bool:
         return bool(np.any(np.isfinite(self.lower)) or np.any(np.isfinite(self.upper)))
 
@@ -147,13 +152,14 @@ class SeparablePenalty:
         """f(x), inf outside the box."""
         if self.boxed and (np.any(x < self.lower) or np.any(x > self.upper)):
             return np.inf
-        part = x - self.center
-        np.square(part, out=part)
-        part *= 0.5 * self.mu
-        total = float(part.sum())
-        np.abs(x, out=part)
-        part *= self.l1
-        return total + float(part.sum())
+        return self._quadratic(x) + (self._absolute(np.abs(x)) if np.any(self.l1) else 0.0)
+
+    def _quadratic(self, x: Array) -> float:
+        """sum_j mu_j/2 (x_j - c_j)^2, without a temporary where c = 0."""
+        d = x - self.center if np.any(self.center) else x
+        if np.ndim(self.mu) == 0:
+            return 0.5 * float(self.mu * np.einsum("j,j->", d, d))
+        return 0.5 * float(np.einsum("j,j,j->", self.mu, d, d))
 
     def minimiser(self, s: Array) -> Array:
         """argmin_x f(x) + s.x; where mu_j = 0, any finite element of it."""
@@ -169,7 +175,13 @@ class SeparablePenalty:
         x = self.minimiser(s)
         if not np.isfinite(x).all():
             return np.inf
-        return -float(np.sum(s * x)) - self.value(x)
+        total = -float(np.einsum("j,j->", s, x)) - self._quadratic(x)
+        return total - self._absolute(np.abs(x, out=x))
+
+    def _absolute(self, size: Array) -> float:
+        """sum_j l1_j size_j, overwriting size."""
+        size *= self.l1
+        return float(size.sum())
 
     def compiled(self, free: Free) -> Any:
         scalars = (self.mu, self.l1, self.center)
@@ -198,6 +210,10 @@ class GroupPenalty:
     @property
     def mu_min(self) -> float:
         return float(self.mu)
+
+    @property
+    def kinked(self) -> bool:
+        return True
 
     @property
     def boxed(self) -> bool:

@@ -39,7 +39,6 @@ class ArdcaSolver:
         # tau_i = w_i / (2 c L_i)
         self.work.tau /= 2.0 * STEPS[settings.step]
         self._rule = restarts.rule(settings.restart)
-        self._table = np.empty((self.active + 1, 3))
         self._average = self._new_average()
         self._total = getattr(self._average, "total", None)
         self._finished: Array | None = None  # the average of the period that the last restart ended
@@ -53,13 +52,13 @@ class ArdcaSolver:
         if self.settings.average_from is None:
             return NoAverage()
         problem = self.work.problem
-        total = np.zeros(problem.n_features + 1)
+        total, no_table = np.zeros(problem.n_features + 1), np.empty((0, 3))
         penalty: Any = problem.penalty
         if not penalty.separable:
-            return LazyGroups(total, np.zeros(penalty.width.size + 1, np.uint32), self._table)
+            return LazyGroups(total, np.zeros(penalty.width.size + 1, np.uint32), no_table)
         if problem.rows.all_dense:
             return Eager(total)
-        return Lazy(total, np.zeros(total.size, np.uint32), self._table)
+        return Lazy(total, np.zeros(total.size, np.uint32), no_table)
 
     def start(self, u: Array) -> None:
         if self.settings.erm:
@@ -99,11 +98,13 @@ class ArdcaSolver:
 
     def run_steps(self, order: Array, constant_theta: bool = False) -> None:
         """Algorithm 1 over the rows in `order`, at most n of them: one pass, or a part of one."""
-        w = self.work
-        table = self._table[: order.size + 1]
+        w, average = self.work, self._average
+        table = np.empty((order.size + 1, 3))  # gone before the next check, which needs the memory
         self._theta = fill_table(table, self._theta, constant_theta)
+        if hasattr(average, "table"):
+            average = average._replace(table=table)
         kernels.ardca_epoch(
-            order, w.rows, w.terms, w.f, self.state, w.tau, self._average,
+            order, w.rows, w.terms, w.f, self.state, w.tau, average,
             kernels.Schedule(table, float(self.active)),
         )  # fmt: skip
         self._last = table[order.size - 1, averaging.THETA]

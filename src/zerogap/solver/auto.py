@@ -17,9 +17,9 @@ from zerogap.problem.problem import Problem
 from zerogap.result.certificate import Certificate
 from zerogap.solver import newton_system
 from zerogap.solver.ardca import ArdcaSolver
-from zerogap.solver.finisher import NewtonSolver
+from zerogap.solver.newton import newton_solver
 from zerogap.solver.sdca import SdcaSolver
-from zerogap.solver.settings import ARDCA, SDCA, Newton
+from zerogap.solver.settings import ARDCA, SDCA
 from zerogap.solver.solver import Candidates, Solver
 
 Array = np.ndarray
@@ -35,7 +35,7 @@ TRIAL = 0.25
 #: Plain passes before acceleration takes over, unless the end is in sight; what "in sight" means.
 PLAIN_PASSES, IN_SIGHT = 12, 15
 #: A Newton phase that is still short of the tolerance after this many times its predicted cost has failed.
-PATIENCE = 6.0
+PATIENCE = 30.0
 IDLE = 8
 
 
@@ -79,11 +79,7 @@ class AutoSolver:
             return True
         smooth = loss_registry.traits(problem.loss).differentiable
         small = min(problem.rows.shape) <= SMALL
-        return small and (smooth or problem.n_constraints > 0 or self._broken())
-
-    def _broken(self) -> bool:
-        penalty = self.problem.penalty
-        return penalty.boxed or bool(np.any(getattr(penalty, "l1", 0.0)))
+        return small and (smooth or problem.n_constraints > 0 or self.problem.penalty.kinked)
 
     def _predict_finish(self) -> float:
         """Seconds of a Newton finish: products with the rows, and factors of its matrices."""
@@ -91,7 +87,7 @@ class AutoSolver:
         begun = time.perf_counter()
         rows.tdot(rows.dot(np.zeros(rows.shape[1])))
         product = 0.5 * (time.perf_counter() - begun)
-        steps = BROKEN_STEPS if self._broken() else FINISH_STEPS
+        steps = BROKEN_STEPS if self.problem.penalty.kinked else FINISH_STEPS
         return steps * (PRODUCTS * product + newton_system.flops(rows) / FLOPS)
 
     def _enter(self, name: str) -> None:
@@ -100,7 +96,7 @@ class AutoSolver:
         self._last = time.perf_counter()
         inner: Solver
         if name == "newton":
-            inner = NewtonSolver(self.problem, Newton(), self.rng, self.tol)
+            inner = newton_solver(self.problem, self.tol)
         elif name == "ardca":
             inner = ArdcaSolver(self.problem, ARDCA(restart="adaptive", shrink=True), self.rng, self.tol)
         else:

@@ -23,8 +23,8 @@ from zerogap.result.status import Status
 from zerogap.solver import settings
 from zerogap.solver.ardca import ArdcaSolver
 from zerogap.solver.auto import AutoSolver
-from zerogap.solver.finisher import NewtonSolver
 from zerogap.solver.incumbent import Incumbent
+from zerogap.solver.newton import newton_solver
 from zerogap.solver.progress import reporter
 from zerogap.solver.sdca import SdcaSolver
 from zerogap.solver.solver import Learner, Solver
@@ -118,7 +118,7 @@ def make_solver(problem: Problem, chosen: Any, rng: np.random.Generator, tol: fl
     if isinstance(chosen, settings.Auto):
         return AutoSolver(problem, chosen, rng, tol)
     if isinstance(chosen, settings.Newton):
-        return NewtonSolver(problem, chosen, rng, tol)
+        return newton_solver(problem, tol)
     return ArdcaSolver(problem, chosen, rng, tol)
 
 
@@ -151,7 +151,8 @@ def _loop(
         risen = certificate.dual > bound + (1.0 - STALL_PROGRESS) * abs(bound)
         if certificate.error < STALL_PROGRESS * error or risen:
             error, bound, progressed = certificate.error, certificate.dual, len(history)
-        status = _verdict(certificate, limits, passes, any(wishes), len(history) - progressed)
+        idle = (len(history) - progressed) // getattr(solver, "patience", 1)
+        status = _verdict(certificate, limits, passes, any(wishes), idle)
         if status is not None:
             return status, best, passes
 

@@ -34,6 +34,8 @@ LOST = 100.0
 FAR = 1e3
 #: A column this much smaller than the largest counts as this large when sigma and s are chosen.
 _RARE = 1e-12
+#: Newton steps are lengthened up to this factor where Psi keeps falling.
+LONGEST = 2.0**20
 #: Curvature lent to features without any (mu_j = 0), as shares of what all rows together would give.
 DAMPING = (1e-9, 1e-3, 1.0)
 
@@ -84,6 +86,7 @@ class NewtonSolver:
         self.pull[:t] = problem.penalty.mu * problem.penalty.center
         self.identity = IdentityRows(problem.penalty, extra)
         self.excess = 0.0
+        self.repeated = False
 
     def start(self, u: Array) -> None:
         problem = self.problem
@@ -107,16 +110,18 @@ class NewtonSolver:
         problem = self.problem
         n = problem.n_samples
         self.sigma = np.ones(problem.n_rows)
-        self.far = np.inf
+        self.far = np.full(self.x.size, np.inf)
         curvature, reach = self.mu.copy(), 1.0 + np.abs(self.x)  # of a typical feature value
         if n:
             about, spread = loss_registry.traits(problem.loss), _spread(problem)
-            self.sigma[:n] = _data_sigma(problem, spread)
-            self.far = FAR * max(spread, float(np.max(np.abs(self.m[:n] - problem.y))))
+            sigma = _data_sigma(problem, spread)
+            self.sigma[:n] = np.inf if about.differentiable else sigma
             only_data = np.where(np.arange(problem.n_rows) < n, problem.weight, 0.0)
             columns = problem.rows.square_columns(only_data)
             gamma = about.smoothness(problem.loss)
-            curvature += columns * min(self.sigma[0], 1.0 / gamma if gamma else np.inf)
+            curvature += columns * (1.0 / gamma if gamma else sigma)
+            far = FAR * max(spread, float(np.max(np.abs(self.m[:n] - problem.y))))
+            self.far = far / np.sqrt(np.maximum(columns, 1e-300))
             usual = spread / np.sqrt(np.maximum(columns, _RARE * max(columns.max(), 1e-300)))
             reach = np.maximum(usual / math.sqrt(self.x.size), np.abs(self.x))
         np.maximum(curvature, _RARE * (curvature.max(initial=0.0) or 1.0), out=curvature)
@@ -139,6 +144,7 @@ class NewtonSolver:
             self._stiffen(before)
         elif steps == STEPS:  # Psi has too many kinks in reach: soften it
             self._soften(GROWTH)
+        self.repeated = bool(np.isinf(self.sigma).all()) and not self.identity.any
         return 2.0 * max(steps, 1)
 
     def _soften(self, factor: float) -> None:
@@ -196,7 +202,9 @@ class NewtonSolver:
             d = self.mu + (self.identity.stiffness(self.x, self.v, self.s) if self.identity.any else 0.0)
             augmented.stiffness(problem.terms, self.m, self.u, self.sigma, h)
             self.active = int(np.count_nonzero(h))
-            if self._small(gradient, d, h) or stop():
+            settled = self._small(gradient, d, h)
+            # asked again with nothing else to change, a flat feature's residual was too costly a leftover
+            if (settled and (step > 0 or not self.repeated)) or stop():
                 return step
             if not self._newton_step(gradient, d, h):
                 return step + 1
@@ -213,7 +221,7 @@ class NewtonSolver:
             damped = np.where(flat, d + damping * spare, d)
             direction = newton_system.solve(rows, damped, h, -gradient, 1e-3)
             along = rows.dot(direction)
-            if damping < DAMPING[-1] and flat.any() and np.max(np.abs(along)) > self.far:
+            if damping < DAMPING[-1] and np.any(np.abs(direction[flat]) > self.far[flat]):
                 continue  # nothing holds the flat features yet: they would leave for good
             length = self._search(direction, along, float(gradient @ direction))
             if length > 0.0:
@@ -244,7 +252,7 @@ class NewtonSolver:
         at_low, at_high = slope, 0.0
         for _ in range(40):
             here = self._derivative(direction, along, step)
-            if abs(here) <= 0.5 * abs(slope) or (here < 0 and high == 0.0 and step >= 1.0):
+            if abs(here) <= 0.5 * abs(slope) or (here < 0 and step >= LONGEST):
                 return step
             if here > 0:
                 high, at_high = step, here

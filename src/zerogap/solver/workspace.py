@@ -55,8 +55,8 @@ class Workspace:
         return s if self.problem.fit_intercept else np.append(s, 0.0)
 
     def trim(self, s: Array) -> Array:
-        """`slope` as `problem.slope` gives it (a copy: kernels move s in place)."""
-        return s.copy() if self.problem.fit_intercept else s[:-1].copy()
+        """`slope` as `problem.slope` gives it; a view, so not to be kept: kernels move s in place."""
+        return s if self.problem.fit_intercept else s[:-1]
 
     def point(self, s: Array) -> Array:
         """x*(u) from s(u), with the intercept of the current proximal step behind it."""

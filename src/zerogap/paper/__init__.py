@@ -1,0 +1,1 @@
+"""The paper's numerical section, rebuilt: `zerogap paper --out DIR`."""

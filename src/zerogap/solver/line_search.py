@@ -1,0 +1,29 @@
+"""Line search on a convex, once differentiable function of one variable, by its derivative alone."""
+
+from collections.abc import Callable
+
+#: The derivative may keep this share of its size at zero.
+SLACK = 0.5
+TRIALS = 40
+
+
+def descend(derivative: Callable[[float], float], at_zero: float) -> float:
+    """A step > 0 where the derivative has lost most of its size, or 0.0 where there is no way down.
+
+    Convexity lets the sign of the derivative bracket the minimum; rounding of values plays no part.
+    """
+    if not at_zero < 0:
+        return 0.0
+    low, high, step = 0.0, 0.0, 1.0
+    at_low, at_high = at_zero, 0.0
+    for _ in range(TRIALS):
+        here = derivative(step)
+        if abs(here) <= SLACK * abs(at_zero) or (here < 0 and high == 0.0 and step >= 1.0):
+            return step
+        if here > 0:
+            high, at_high = step, here
+        else:
+            low, at_low = step, here
+        secant = low + (high - low) * at_low / (at_low - at_high)
+        step = min(max(secant, low + 0.1 * (high - low)), high - 0.1 * (high - low))
+    return low
