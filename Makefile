@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test lint bench-core paper clean distclean
+.PHONY: help venv demo test lint bench-core bench-regress paper clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -47,6 +47,9 @@ lint: $(VENV)/.installed-dev ## check style, types, the layer rule and the size 
 
 bench-core: $(VENV)/.installed-dev ## print the core benchmarks (needs g++ for the C++ baseline)
 	$(BIN)/python -m benchmarks.core $(ARGS)
+
+bench-regress: $(VENV)/.installed-dev ## time a base revision against this tree: make bench-regress ARGS="--base HEAD~1"
+	$(BIN)/python -m benchmarks.regress $(ARGS)
 
 paper: $(VENV)/.installed-paper ## run the paper's experiments into paper-out
 	$(BIN)/zerogap paper --out paper-out

@@ -1,6 +1,6 @@
 """Memory beyond the caller's data: one solve in a process of its own, after a small one has compiled it.
 
-    python -m benchmarks.core_memory sparse sdca L2        prints what one case needed, as JSON
+python -m benchmarks.core_memory sparse sdca L2        prints what one case needed, as JSON
 """
 
 import gc
@@ -27,7 +27,7 @@ PASSES = 25
 CASES = [
     (storage, algorithm, penalty)
     for storage in ("sparse", "dense")
-    for algorithm in ("sdca", "ardca", "ardca-restart")
+    for algorithm in ("sdca", "ardca", "ardca-restart", "auto")
     for penalty in ("L2", "elastic net")
 ]
 

@@ -28,7 +28,7 @@ def load(name: str, folder: Path) -> tuple[Any, Array]:
 
         return getattr(datasets, f"load_{rest}")(return_X_y=True)
     if kind == "seeded":
-        return {"columns": _columns, "paper": _paper_rows, "small": _small}[rest]()
+        return {"columns": _columns, "dense": _dense, "paper": _paper_rows, "small": _small}[rest]()
     with np.load(folder / f"{kind}.npz") as file:
         y = file[rest or "y"].astype(np.float64)
         if "X" in file.files:
@@ -45,6 +45,13 @@ def _columns() -> tuple[Array, Array]:
     X = rng.standard_normal((100_000, 50))
     y = np.sign(X @ rng.standard_normal(50) + 2.0 * rng.standard_normal(100_000))
     return X * np.logspace(-2, 2, 50)[rng.permutation(50)], y
+
+
+def _dense() -> tuple[Array, Array]:
+    """20,000 x 100 without a structure that a sparse factorisation could use, for regression."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 100))
+    return X, X @ np.sort(rng.random(100) ** 4) / 20.0 + rng.standard_t(2, 20_000)
 
 
 def _small() -> tuple[Array, Array]:
@@ -104,9 +111,9 @@ def _paper(kind: str, rows: Array, clean: Array, level: float) -> Task:
 
 
 def _constrained(task: Task) -> Task:
-    """sum(x) = 1, x >= 0, and a response that does not fall along one feature.
+    """sum(x) = 1, x >= 0, and a response that does not fall along one feature: 50 rows x_k <= x_{k+1}.
 
-    The feature with the most distinct values is replaced by 51 bins (quantiles): 50 rows x_k <= x_{k+1}.
+    That feature is the one with the most distinct values, replaced by 51 bins (quantiles), which come last.
     """
     X = task.X.toarray() if task.sparse else task.X
     column = int(np.argmax([np.unique(X[:, j]).size for j in range(X.shape[1])]))

@@ -25,7 +25,7 @@ class Answer(NamedTuple):
 
 
 class Peer(NamedTuple):
-    """`suits` says why a task is not for it, or None. `drops_l2`: it solves the problem without the L2 term."""
+    """`suits` says why a task is not for it, or None. `drops_l2`: it leaves the L2 term out."""
 
     module: str
     suits: Callable[[Task], str | None]
@@ -39,7 +39,7 @@ PEERS: dict[str, Peer] = {}
 
 
 def only(*losses: str, l1: bool | None = False, free: bool = False) -> Callable[[Task], str | None]:
-    """Tasks of these losses. l1: without (False), only with (True), either (None); free: intercept allowed."""
+    """Tasks of these losses. l1: without (False), only with (True), either (None). free: with intercept."""
 
     def suits(task: Task) -> str | None:
         if task.loss not in losses or task.X is None:
@@ -239,7 +239,7 @@ def _rehline_suits(task: Task) -> str | None:
 
 
 def _rehline_data(task: Task) -> dict[str, Any]:
-    """U, V: ReLU(u m + v); S, T, Tau: Huber's half. An intercept is a column, long so that it costs little."""
+    """U, V: ReLU(u m + v); S, T, Tau: Huber's half. An intercept is a long column, which costs little."""
     X = task.X
     scale = 0.0
     if task.intercept:

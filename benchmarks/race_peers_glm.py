@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.race_peers import PEERS, Answer, Peer, Setting, by_columns, by_rows, only, tolerances
-from benchmarks.race_task import Task
+from benchmarks.race_peers import PEERS, Answer, Peer, Setting, by_columns, only, tolerances
+from benchmarks.race_task import Task, zerogap_problem
 
 TIGHT = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11, 1e-13)
 
@@ -31,9 +31,10 @@ def _skglm_smooth(prepared: Any, setting: Setting) -> Answer:
     task, X = prepared
     if task.loss == "logistic":
         datafit, solver = Logistic(), LBFGS(max_iter=20_000, tol=setting["tol"])
+        solver.fit_intercept = False  # the estimator asks for it, and LBFGS has none of its own
     else:
         datafit = Huber(task.parameter)
-        solver = AndersonCD(max_iter=1000, tol=setting["tol"], fit_intercept=False)
+        solver = AndersonCD(max_iter=1000, tol=setting["tol"], fit_intercept=False, ws_strategy="fixpoint")
     model = GeneralizedLinearEstimator(datafit, L2(task.l2), solver)
     model.fit(X, task.y)
     return Answer(np.ravel(model.coef_))
@@ -128,8 +129,6 @@ PEERS["adelie"] = Peer("adelie", only("squared", l1=True), _adelie_data, _adelie
 def _zerogap(task: Task, setting: Setting) -> Answer:
     import zerogap as zg
 
-    from benchmarks.race_task import zerogap_problem
-
     result = zg.solve(
         zerogap_problem(task), algorithm=setting.get("algorithm", "auto"), tol=setting["tol"],
         max_time=setting.get("max_time"), max_passes=10**9, random_state=0, warn=False,
@@ -144,5 +143,3 @@ def _zerogap_ladder(task: Task) -> list[Setting]:
 
 
 PEERS["zerogap"] = Peer("zerogap", lambda task: None, lambda task: task, _zerogap, _zerogap_ladder)
-
-__all__ = ["PEERS", "by_rows"]

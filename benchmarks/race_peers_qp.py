@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.race_peers import LARGEST_DENSE, PEERS, Answer, Peer, Setting, tolerances
+from benchmarks.race_peers import PEERS, Answer, Peer, Setting, tolerances
 from benchmarks.race_qp import EQUAL, HINGES, Program, conic, program, stacked
 from benchmarks.race_task import Task
 
@@ -20,8 +20,8 @@ def _quadratic(task: Task) -> str | None:
 
 
 def _gram(task: Task) -> str | None:
-    if task.loss != "squared" or task.X is None or task.l1:
-        return "needs the squared loss without an L1 term"
+    if task.loss != "squared" or task.X is None or task.l1 or task.intercept:
+        return "needs the squared loss without L1 term and intercept"
     return "t is too large for a t x t matrix" if task.t > 5000 else None
 
 
@@ -72,9 +72,7 @@ def _with_gram(fit: Callable[[Program, Setting], Answer]) -> Callable[[Task, Set
     return lambda task, setting: fit(program(task, gram=True), setting)
 
 
-PEERS["piqp-gram"] = Peer(
-    "piqp", _gram, lambda task: task, _with_gram(_piqp_dense), tolerances(*ACCURACIES)
-)
+PEERS["piqp-gram"] = Peer("piqp", _gram, lambda task: task, _with_gram(_piqp_dense), tolerances(*ACCURACIES))
 
 
 def _daqp(qp: Program, setting: Setting) -> Answer:
@@ -154,5 +152,3 @@ def _osqp(data: Any, setting: Setting) -> Answer:
 
 
 PEERS["osqp"] = Peer("osqp", _quadratic, _osqp_data, _osqp, tolerances(*ACCURACIES))
-
-__all__ = ["LARGEST_DENSE"]

@@ -47,12 +47,13 @@ class Program:
 
 def program(task: Task, gram: bool = False) -> Program:
     """The form with slacks; or, for the squared loss, the one on X'X."""
-    t, n, split = task.t, task.n, task.l1 > 0
+    t, n, split = task.t, task.n, _splits(task)
     scale = max(n, 1)
     copies = 2 if split else 1
-    lead = copies * t + task.intercept
-    diagonal = np.append(np.full(copies * t, scale * task.l2), np.zeros(task.intercept))
-    cost = np.append(np.full(copies * t, scale * task.l1), np.zeros(task.intercept))
+    free = int(task.intercept)
+    lead = copies * t + free
+    diagonal = np.append(np.full(copies * t, scale * task.l2), np.zeros(free))
+    cost = np.append(np.full(copies * t, scale * task.l1), np.zeros(free))
     low = np.full(lead, -INF)
     low[: copies * t] = 0.0 if split else task.lower
     J = None if task.J is None else _wide(task.J, split, task.intercept, 0.0)
@@ -75,6 +76,11 @@ def program(task: Task, gram: bool = False) -> Program:
     if task.loss in HINGES:
         return _finish(task, P, c, none, np.zeros(0), rows, np.ones(n), J, low)
     return _finish(task, P, c, rows, task.y, none, np.zeros(0), J, low)
+
+
+def _splits(task: Task) -> bool:
+    """|x| is linear where x >= 0."""
+    return task.l1 > 0 and task.lower < 0
 
 
 def _wide(matrix: Any, split: bool, intercept: bool, constant: float) -> Any:
@@ -141,7 +147,7 @@ def _finish(
         h_high = np.append(h_high, task.high[~equal])
     return Program(
         sp.csc_matrix(P), c, sp.csc_matrix(A), b, sp.csc_matrix(G), h_low, h_high,
-        low, high, task.t, task.l1 > 0, task.intercept,
+        low, high, task.t, _splits(task), task.intercept,
     )  # fmt: skip
 
 

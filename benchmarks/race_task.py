@@ -1,6 +1,6 @@
 """One problem of a race as plain data, and the only judge of all solvers' answers: float64 NumPy.
 
-    minimise  l2/2 ||x||^2 + l1 ||x||_1 + 1/n sum_i loss(a_i.x + b, y_i)   s.t.  low <= J x <= high,  x >= lower
+minimise  l2/2 ||x||^2 + l1 ||x||_1 + 1/n sum_i loss(a_i.x + b, y_i)   s.t.  low <= J x <= high,  x >= lower
 """
 
 import dataclasses

@@ -29,11 +29,11 @@ class Log:
     """Lines of JSON."""
 
     def __init__(self, path: str):
-        self.file = Path(path).open("a", encoding="utf-8")
+        self.path = Path(path)
 
     def write(self, event: str, **fields: Any) -> None:
-        self.file.write(json.dumps({"event": event, **fields}) + "\n")
-        self.file.flush()
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"event": event, **fields}) + "\n")
 
 
 def peak_bytes() -> int:
@@ -104,8 +104,8 @@ def _reference(task: Task, spec: dict[str, Any], log: Log) -> None:
     prices = np.concatenate(result.multipliers) if result.multipliers else np.zeros(0)
     verdict = judge(task, result.x, result.intercept, prices if prices.size else None)
     log.write(
-        "reference", objective=verdict.objective, bound=c.dual, gap=c.relative_gap, violation=verdict.violation,
-        certified=c.primal, prices=prices.tolist(), status=str(result.status),
+        "reference", objective=verdict.objective, bound=c.dual, gap=c.relative_gap,
+        violation=verdict.violation, certified=c.primal, prices=prices.tolist(), status=str(result.status),
     )  # fmt: skip
 
 
@@ -123,14 +123,16 @@ def _climb(peer: Peer, task: Task, prepared: Any, spec: dict[str, Any], log: Log
         gc.collect()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            begun = time.perf_counter()
+            begun, computed = time.perf_counter(), time.process_time()
             answer = peer.fit(prepared, setting)
-            seconds = time.perf_counter() - begun
+            wall, computed = time.perf_counter() - begun, time.process_time() - computed
+        seconds = computed if spec.get("clock") == "cpu" else wall
         verdict = judge(task, answer.x, answer.intercept, prices, not peer.drops_l2)
-        warned = [_one_line(w.message) for w in caught if not issubclass(w.category, (DeprecationWarning, FutureWarning))]
+        about_code = (DeprecationWarning, FutureWarning)
+        warned = [_one_line(w.message) for w in caught if not issubclass(w.category, about_code)]
         shown = {key: value for key, value in setting.items() if key != "max_time"}
         log.write(
-            "rung", rung=rung, setting=shown, seconds=seconds, objective=verdict.objective,
+            "rung", rung=rung, setting=shown, seconds=seconds, wall=wall, objective=verdict.objective,
             violation=verdict.violation, note=answer.note, warned=warned[:1],
         )  # fmt: skip
         spent += seconds

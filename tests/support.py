@@ -50,15 +50,24 @@ def relative_difference(a, b):
     return float(np.max(np.abs(a - b)) / max(float(np.max(np.abs(b))), 1e-300))
 
 
+def run_file(path, *arguments, **environment):
+    """Run a script in another process, the tests' folder on its path; returns what it prints."""
+    return _run([path, *arguments], environment)
+
+
 def run_python(source, *arguments, **environment):
-    """Run `source` in another process, the tests' folder on its path; returns what it prints, as JSON."""
+    """The same for a source text; what it prints is read as JSON."""
+    return json.loads(_run(["-c", source, *arguments], environment))
+
+
+def _run(command, environment):
     search = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
-        [sys.executable, "-c", source, *map(str, arguments)],
+        [sys.executable, "-W", "error", *map(str, command)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, search)), **environment},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return done.stdout

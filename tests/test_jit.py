@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import sys
 import types
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from numba import typeof
 from numba.core.errors import TypingError
 from support import run_python
 
+import zerogap as zg
 from zerogap import _jit
 from zerogap._jit import fingerprint, kernel, verb
 
@@ -95,12 +97,12 @@ def kind_of(*functions):
     return typeof(fingerprint(*functions))
 
 
-def function_in(path, source):
+def function_in(path, source, name="loss"):
     """A function whose code says that it stands in the file `path`."""
     path.write_text(source)
     module = types.ModuleType("users")
     exec(compile(source, str(path), "exec"), module.__dict__)
-    return module.loss
+    return getattr(module, name)
 
 
 def test_a_fingerprint_is_the_source_file(tmp_path):
@@ -109,6 +111,40 @@ def test_a_fingerprint_is_the_source_file(tmp_path):
     assert first == kind_of(function_in(tmp_path / "users.py", source))
     edited_helper = source.replace("return u\n", "return 2 * u\n")
     assert first != kind_of(function_in(tmp_path / "users.py", edited_helper))
+
+
+HELPER = "import numba\n\n\n@numba.njit\ndef clip(u):\n    return {}\n"
+
+
+@pytest.mark.parametrize(
+    ("statement", "call"), [("from helpers import clip", "clip(u)"), ("import helpers", "helpers.clip(u)")]
+)
+def test_a_helper_in_another_file_counts(tmp_path, monkeypatch, statement, call):
+    """Called by name or through its module."""
+    kinds = []
+    for body in ("u", "2 * u", "u"):
+        helpers = types.ModuleType("helpers")
+        helpers.clip = function_in(tmp_path / "helpers.py", HELPER.format(body), "clip")
+        monkeypatch.setitem(sys.modules, "helpers", helpers)
+        source = f"{statement}\n\n\ndef loss(u):\n    return {call}\n"
+        kinds.append(kind_of(function_in(tmp_path / "users.py", source)))
+    assert kinds[0] == kinds[2] != kinds[1]
+
+
+def test_constants_that_compiled_code_freezes_count(tmp_path, monkeypatch):
+    """Numba makes constants of globals and of what a closure holds; their values may come from anywhere."""
+    source = "WIDTH = float(__import__('os').environ['WIDTH'])\n\n\ndef loss(u):\n    return WIDTH * u\n"
+    kinds = []
+    for width in ("0.5", "0.25", "0.5"):
+        monkeypatch.setenv("WIDTH", width)
+        kinds.append(kind_of(function_in(tmp_path / "users.py", source)))
+    assert kinds[0] == kinds[2] != kinds[1]
+
+    def make(width):
+        return lambda u: width * u
+
+    assert kind_of(make(0.5)) == kind_of(make(0.5)) != kind_of(make(0.25))
+    assert kind_of(make(np.ones(3))) == kind_of(make(np.ones(3))) != kind_of(make(np.zeros(3)))
 
 
 def test_a_function_without_a_file_counts_by_its_code(tmp_path):
@@ -144,6 +180,38 @@ def test_fingerprints_are_small_and_plain():
     assert len(salt) == 12
     assert {type(element) for element in salt} <= {int, float, bool, type(None)}
     assert pickle.loads(pickle.dumps(salt)) == salt
+
+
+# ---- carriers
+def test_a_carrier_is_known_by_its_name_alone():
+    """A cache index that holds one can be read by a process that never saw the user's file."""
+    mine = _jit.carrier(Metres, [lambda metres: metres.value])
+    assert mine._fields == Metres._fields
+    assert mine.__name__.startswith("Metres:value:")
+    source = """
+import json, pickle, sys
+found = pickle.loads(bytes.fromhex(sys.argv[1]))
+print(json.dumps([found.__name__, found(2.5).value]))
+"""
+    assert run_python(source, pickle.dumps(mine).hex()) == [mine.__name__, 2.5]
+    assert pickle.loads(pickle.dumps(mine)) is mine
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = _jit.nonsense
+
+
+def test_a_carrier_changes_with_the_functions():
+    assert _jit.carrier(Metres, [np.sin]) is _jit.carrier(Metres, [np.sin])
+
+    def make(width):
+        return lambda u: width * u
+
+    assert _jit.carrier(Metres, [make(1.0)]) is _jit.carrier(Metres, [make(1.0)])
+    assert _jit.carrier(Metres, [make(1.0)]) is not _jit.carrier(Metres, [make(2.0)])
+    assert _jit.carrier(Metres, [make(1.0)]) is not _jit.carrier(Feet, [make(1.0)])
+
+
+def test_types_of_the_package_need_no_carrier():
+    assert _jit.carrier(zg.losses.Pinball, []) is zg.losses.Pinball
 
 
 # ---- the disk cache

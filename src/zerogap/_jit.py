@@ -110,23 +110,23 @@ def _source_of(function: FunctionType) -> bytes:
         return marshal.dumps(code.replace(co_filename=""))
 
 
-def _ingredients(function: Any, seen: set[int]) -> Iterator[bytes]:
-    """What compiled code makes constants of: sources, and the values and functions that they name."""
-    function = getattr(function, "py_func", function)
-    if isinstance(function, (bool, int, float, complex, str, bytes, tuple, np.generic)):
-        yield repr(function).encode()
-    if isinstance(function, np.ndarray):
-        yield function.tobytes()
-    if not isinstance(function, FunctionType) or id(function) in seen:
+def _ingredients(thing: Any, seen: set[int]) -> Iterator[bytes]:
+    """What compiled code is made of: sources of functions, and the constants and helpers that they name."""
+    thing = getattr(thing, "py_func", thing)
+    if isinstance(thing, (bool, int, float, complex, str, bytes, tuple, np.generic)):
+        yield repr(thing).encode()
+    if isinstance(thing, np.ndarray):
+        yield thing.tobytes()
+    if not isinstance(thing, FunctionType) or id(thing) in seen:
         return
-    seen.add(id(function))
-    if function.__module__.partition(".")[0] in _STABLE:
+    seen.add(id(thing))
+    if thing.__module__.partition(".")[0] in _STABLE:
         return
-    yield _source_of(function)
-    named = inspect.getclosurevars(function)
+    yield _source_of(thing)
+    named = inspect.getclosurevars(thing)
     for name, value in sorted({**named.globals, **named.nonlocals}.items()):
         if inspect.ismodule(value):
-            parts = [getattr(value, attribute, None) for attribute in function.__code__.co_names]
+            parts = [getattr(value, attribute, None) for attribute in thing.__code__.co_names]
         else:
             parts = [value]
         for part in parts:
@@ -134,7 +134,7 @@ def _ingredients(function: Any, seen: set[int]) -> Iterator[bytes]:
             yield from _ingredients(part, seen)
 
 
-def _digest(functions: Iterable[Callable[..., Any]], start: bytes) -> "hashlib._Hash":
+def _digest(functions: Iterable[Callable[..., Any]], start: bytes) -> "hashlib.blake2b":
     digest = hashlib.blake2b(start, digest_size=8)
     seen: set[int] = set()
     for function in functions:

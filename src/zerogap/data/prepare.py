@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from zerogap.data.numbers import as_floats, check_finite
 from zerogap.data.rows import Rows, as_rows
 from zerogap.exceptions import DataError
 
@@ -12,27 +13,23 @@ Array = np.ndarray
 
 def check_matrix(X: Any, name: str = "X") -> Rows:
     """Rows over X, with at least one sample and one feature."""
+    shape = getattr(X, "shape", ())
+    if any(size >= 2**32 for size in shape):  # before anything of that size is made
+        raise DataError(f"{name}: expected at most 2^32 - 1 rows and columns; got shape {shape}")
     rows = as_rows(X, name)
     if 0 in rows.shape:
         raise DataError(f"{name}: expected at least one row and one column; got shape {rows.shape}")
-    if rows.shape[0] >= 2**32 or rows.shape[1] >= 2**32:
-        raise DataError(f"{name}: at most 2^32 - 1 rows and columns; got shape {rows.shape}")
     return rows
 
 
 def check_vector(values: Any, size: int, name: str, of: str = "one entry per row of X") -> Array:
     """A finite float64 vector of the given size."""
-    try:
-        vector = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{name}: expected numbers; got {values!r:.80}") from error
+    vector = as_floats(values, name)
     if vector.ndim == 2 and vector.shape[1] == 1:
         vector = vector[:, 0]
     if vector.shape != (size,):
         raise DataError(f"{name}: expected shape ({size},), {of}; got {vector.shape}")
-    if not np.isfinite(vector.sum()) and not np.isfinite(vector).all():
-        bad = vector[~np.isfinite(vector)][0]
-        raise DataError(f"{name}: expected finite numbers; got {bad} (and maybe more)")
+    check_finite(vector, name)
     return np.ascontiguousarray(vector)
 
 
@@ -45,7 +42,10 @@ def check_labels(y: Any, size: int, loss_name: str) -> tuple[Array, Array]:
         raise DataError(f"y: expected shape ({size},), one label per row of X; got {labels.shape}")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise DataError("y: expected finite labels; got NaN or infinity")
-    classes = np.unique(labels)
+    try:
+        classes = np.unique(labels)
+    except TypeError as error:  # labels of different types, or None among them
+        raise DataError(f"y: expected labels of one type; got {y!r:.80}") from error
     if classes.size == 1 and labels.dtype.kind in "fi" and classes[0] in (-1, 1):
         classes = np.array([-1, 1])  # one class of an unmistakable coding
     if classes.size != 2:
@@ -65,7 +65,11 @@ def check_weights(sample_weight: Any, size: int) -> Array:
     weights = check_vector(sample_weight, size, "sample_weight")
     if (weights < 0).any():
         raise DataError(f"sample_weight: expected weights >= 0; got {weights.min()}")
-    total = weights.sum()
-    if total <= 0:
+    if not weights.any():
         raise DataError("sample_weight: expected at least one positive weight; all are zero")
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if np.isinf(total):
+        weights = weights / weights.max()
+        total = weights.sum()
     return weights / total

@@ -22,6 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from zerogap._jit import kernel, verb
+from zerogap.data.numbers import as_floats, check_finite, check_sparse
 from zerogap.exceptions import DataError
 
 Array = np.ndarray
@@ -186,6 +187,13 @@ class DenseRows:
             out[rows] = np.abs(block) @ np.abs(x)
         return out
 
+    def column_magnitudes(self, u: Array) -> Array:
+        """sum_i |u_i r_ij|: the size of the terms that `tdot(u)` adds up."""
+        out = np.zeros(self.shape[1])
+        for rows, block in self._blocks():
+            out += np.abs(u[rows]) @ np.abs(block)
+        return out
+
     def dense(self) -> Array:
         """The rows as a float64 matrix."""
         return self.matrix.astype(np.float64, copy=False)
@@ -272,6 +280,13 @@ class SparseRows:
             out[rows] = abs(block) @ np.abs(x)
         return out
 
+    def column_magnitudes(self, u: Array) -> Array:
+        """sum_i |u_i r_ij|: the size of the terms that `tdot(u)` adds up."""
+        out = np.zeros(self.shape[1])
+        for rows, block in self._blocks():
+            out += abs(block).T @ np.abs(u[rows])
+        return out
+
     def dense(self) -> Array:
         """The rows as a float64 matrix."""
         return self.matrix.toarray().astype(np.float64, copy=False)
@@ -296,35 +311,34 @@ Rows = DenseRows | SparseRows
 def as_rows(matrix: Any, name: str) -> Rows:
     """Rows over a matrix, without a copy when it is float CSR or a C-ordered float array."""
     if sp.issparse(matrix):
+        check_sparse(matrix, name)
         csr = matrix.tocsr()
         if csr.dtype not in (np.float32, np.float64):
             csr = csr.astype(np.float64)
         if not csr.has_canonical_format:
             csr = csr.copy()
             csr.sum_duplicates()
-        _check_finite(csr.data, name)
+        check_finite(csr.data, name)
         return SparseRows(csr)
-    try:
-        array = np.asarray(matrix)
-        if array.dtype not in (np.float32, np.float64):
-            array = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{name}: expected numbers; got {matrix!r:.80}") from error
+    array = as_floats(matrix, name, kept=(np.float32, np.float64))
     if array.ndim != 2:
         hint = f". Reshape it with {name}.reshape(-1, 1)" if array.ndim == 1 else ""
         raise DataError(f"{name}: expected a 2-D matrix; got {array.ndim} dimension(s){hint}")
     array = np.ascontiguousarray(array)
-    _check_finite(array, name)
+    check_finite(array, name)
     return DenseRows(array)
 
 
 def as_constraint_rows(matrix: Any, name: str) -> tuple[SparseRows, Array]:
     """Constraint rows (one row may be given as a vector) in CSR form, float64, and their norms."""
-    if not sp.issparse(matrix):
-        matrix = np.atleast_2d(np.asarray(matrix, dtype=np.float64))
-        _check_finite(matrix, name)
+    if sp.issparse(matrix):
+        check_sparse(matrix, name)
+    else:
+        matrix = np.atleast_2d(as_floats(matrix, name))
+        if matrix.ndim != 2:
+            raise DataError(f"{name}: expected a 2-D matrix, or a vector; got {matrix.ndim} dimensions")
     csr = sp.csr_array(matrix, dtype=np.float64, copy=True)  # the caller keeps theirs
-    _check_finite(csr.data, name)
+    check_finite(csr.data, name)
     csr.sum_duplicates()
     csr.eliminate_zeros()
     rows = SparseRows(csr)
@@ -347,15 +361,3 @@ def split_last_column(rows: SparseRows) -> tuple[SparseRows, Array]:
 def empty_rows(n_columns: int) -> Rows:
     """No rows at all, for a problem made of constraints only."""
     return DenseRows(np.zeros((0, n_columns)))
-
-
-def _check_finite(values: Array, name: str) -> None:
-    """Raise when a value is NaN or infinite, without a temporary of the size of `values`."""
-    if np.isfinite(values.sum(dtype=np.float64)):
-        return
-    flat = values.reshape(-1)
-    for start in range(0, flat.size, _BLOCK_ENTRIES):
-        bad = ~np.isfinite(flat[start : start + _BLOCK_ENTRIES])
-        if bad.any():
-            number = flat[start + int(bad.argmax())]
-            raise DataError(f"{name}: expected finite numbers; got {number} (and maybe more)")

@@ -103,6 +103,14 @@ class StackedRows:
         x, b = self._split(x)
         return self.bottom.magnitudes(x) + np.abs(b * self.constants)
 
+    def column_magnitudes(self, u: Array) -> Array:
+        """sum_i |u_i r_ij| for every column, the intercept's last."""
+        above, below = u[: self.n_top], u[self.n_top :]
+        out = self.top.column_magnitudes(above) + self.bottom.column_magnitudes(below)
+        if self.intercept:
+            out = np.append(out, np.abs(above).sum() + np.abs(below) @ np.abs(self.constants))
+        return out
+
     def compiled(self) -> Stacked:
         return Stacked(
             self.top.compiled(),

@@ -119,7 +119,7 @@ class ElasticNetCV(PathSearch, ElasticNetFields, LinearRegressor):
 
     Parameters
     ----------
-    alphas : int or sequence, default=20
+    alphas : int or sequence, default=10
         Strengths to try, or how many: three decades
         below the one that keeps every coefficient at zero, or six decades without an l1 term.
     l1_ratio : float or sequence of floats, default=0.5
@@ -146,7 +146,7 @@ class ElasticNetCV(PathSearch, ElasticNetFields, LinearRegressor):
     (4,)
     """
 
-    alphas: Any = 20
+    alphas: Any = 10
 
 
 @estimator
@@ -158,7 +158,7 @@ class RidgeCV(PathSearch, RidgeFields, LinearRegressor):
 
     Parameters
     ----------
-    alphas : int or sequence, default=20
+    alphas : int or sequence, default=10
         Strengths to try, or how many: six decades.
     {search}
     {common}
@@ -182,4 +182,4 @@ class RidgeCV(PathSearch, RidgeFields, LinearRegressor):
     (4,)
     """
 
-    alphas: Any = 20
+    alphas: Any = 10

@@ -173,7 +173,7 @@ class QuantileRegressorCV(PathSearch, QuantileFields, LinearRegressor):
     Parameters
     ----------
     quantile : float, default=0.5
-    alphas : int or sequence, default=20
+    alphas : int or sequence, default=10
         Strengths to try, or how many: three decades
         below the one that keeps every coefficient at zero, or six decades without an l1 term.
     l1_ratio : float or sequence of floats, default=1.0
@@ -200,7 +200,7 @@ class QuantileRegressorCV(PathSearch, QuantileFields, LinearRegressor):
     (4,)
     """
 
-    alphas: Any = 20
+    alphas: Any = 10
 
 
 @estimator
@@ -212,7 +212,7 @@ class LADRegressorCV(PathSearch, LADFields, LinearRegressor):
 
     Parameters
     ----------
-    alphas : int or sequence, default=20
+    alphas : int or sequence, default=10
         Strengths to try, or how many: three decades
         below the one that keeps every coefficient at zero, or six decades without an l1 term.
     l1_ratio : float or sequence of floats, default=0.0
@@ -239,7 +239,7 @@ class LADRegressorCV(PathSearch, LADFields, LinearRegressor):
     (4,)
     """
 
-    alphas: Any = 20
+    alphas: Any = 10
 
 
 @estimator
@@ -253,7 +253,7 @@ class HuberRegressorCV(PathSearch, HuberFields, LinearRegressor):
     ----------
     delta : float, default=1.35
         Where squares turn into absolute values, in units of y.
-    alphas : int or sequence, default=20
+    alphas : int or sequence, default=10
         Strengths to try, or how many: three decades
         below the one that keeps every coefficient at zero, or six decades without an l1 term.
     l1_ratio : float or sequence of floats, default=0.0
@@ -280,4 +280,4 @@ class HuberRegressorCV(PathSearch, HuberFields, LinearRegressor):
     (4,)
     """
 
-    alphas: Any = 20
+    alphas: Any = 10

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from zerogap.data.numbers import as_floats, check_finite
 from zerogap.data.prepare import check_vector
 from zerogap.data.rows import SparseRows, as_constraint_rows
 from zerogap.exceptions import DataError, ProblemError
@@ -21,9 +22,8 @@ class Between:
     def __init__(self, J: Any, lower: Any = -np.inf, upper: Any = np.inf):
         name = type(self).__name__
         self.rows, self.norms = as_constraint_rows(J, f"{name} matrix")
-        size = self.rows.shape[0]
-        self.lower = _bound(lower, size, f"{name} lower")
-        self.upper = _bound(upper, size, f"{name} upper")
+        self.lower = self._side(lower, "lower")
+        self.upper = self._side(upper, "upper")
         wrong = np.flatnonzero(self.lower > self.upper)
         if wrong.size:
             i = int(wrong[0])
@@ -32,6 +32,9 @@ class Between:
             )
         if (self.lower == np.inf).any() or (self.upper == -np.inf).any():
             raise ProblemError(f"{name}: lower may be -inf and upper +inf, not the other way round")
+
+    def _side(self, values: Any, side: str) -> Array:
+        return _bound(values, self.rows.shape[0], f"{type(self).__name__} {side}")
 
     def __len__(self) -> int:
         return self.rows.shape[0]
@@ -55,14 +58,16 @@ class Equal(Between):
     """B x = e, row by row; a positive multiplier says that raising e would lower the objective."""
 
     def __init__(self, B: Any, e: Any = 0.0):
-        rows = np.asarray(e, dtype=np.float64)
-        super().__init__(B, rows, rows)
-        if not np.isfinite(self.lower).all():
-            raise DataError("Equal e: expected finite numbers; got NaN or infinity")
+        super().__init__(B, e, e)
+
+    def _side(self, values: Any, side: str) -> Array:
+        values = super()._side(values, "e")
+        check_finite(values, "Equal e")
+        return values
 
 
 def _bound(values: Any, size: int, name: str) -> Array:
-    vector = np.asarray(values, dtype=np.float64)
+    vector = as_floats(values, name)
     if vector.ndim == 0:
         vector = np.full(size, float(vector))
     if np.isnan(vector).any():

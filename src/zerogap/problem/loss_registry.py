@@ -173,7 +173,10 @@ def resolve(loss: Any) -> Any:
             f"zg.losses.Pinball(0.9); got {loss!r}. See zg.losses.register for a loss of your own"
         )
     loss = type(loss)(*(float(p) if isinstance(p, int) else p for p in loss))
-    complaint = traits(loss).check(loss)
+    try:
+        complaint = traits(loss).check(loss)
+    except (TypeError, ValueError):
+        complaint = f"expected numbers as parameters; got {loss!r:.80}"
     if complaint:
         raise ProblemError(f"loss {traits(loss).name}: {complaint}")
     return loss

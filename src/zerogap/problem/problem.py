@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,17 @@ from zerogap.problem.terms import Terms
 
 Array = np.ndarray
 
-#: |s_b| up to this multiple of sum |w u| counts as zero: the rounding of the sum itself.
-INTERCEPT_ROUNDING = 16 * np.finfo(np.float64).eps
+#: |s_b| up to this multiple of sum |w u| counts as zero: the rounding of the sum itself. Likewise for every
+#: feature without curvature.
+SLOPE_ROUNDING = 16 * np.finfo(np.float64).eps
+
+
+class Flat(NamedTuple):
+    """Features without curvature, and the interval of s_j where the conjugate of each is finite."""
+
+    index: Array
+    low: Array
+    high: Array
 
 
 @dataclasses.dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -161,21 +170,52 @@ class Problem:
         """D(u), to be minimised; -D(u) is a lower bound of every feasible primal value.
 
         It is inf (no bound) where u leaves its domain, or, with an intercept, where sum_i w_i u_i (plus
-        the constraints' share) is not zero.
+        the constraints' share) is not zero; likewise where a feature has mu_j = 0, no l1 term and no box.
         """
         return self.dual_from_slope(u, self.slope(u))
 
     def dual_from_slope(self, u: Array, s: Array) -> float:
         """The same, when s = s(u) is at hand."""
-        t = self.n_features
-        if self.fit_intercept and abs(s[t]) > INTERCEPT_ROUNDING * self._slope_size(u):
+        settled = self._settled(u, s)
+        if settled is None:
             return np.inf
-        return self.penalty.conjugate(s[:t]) + row_terms.conjugate_sum(self.terms, u)
+        return self.penalty.conjugate(settled[: self.n_features]) + row_terms.conjugate_sum(self.terms, u)
 
-    def _slope_size(self, u: Array) -> float:
-        size = np.abs(self.weight * u)
-        n = self.n_samples
-        return float(size[:n].sum() + size[n:] @ np.abs(self.rows.constants))
+    @functools.cached_property
+    def flat(self) -> Flat:
+        """The features without curvature (and the intercept), and the slopes they need for a bound."""
+        index, low, high = self.penalty.flat()
+        if self.fit_intercept:
+            index = np.append(index, self.n_features)
+            low, high = np.append(low, 0.0), np.append(high, 0.0)
+        return Flat(index, low, high)
+
+    def _settled(self, u: Array, s: Array) -> Array | None:
+        """s with the flat features' slopes inside their intervals, or None when they are not.
+
+        Outside by the rounding of the sum s_j counts as inside.
+        """
+        flat = self.flat
+        if not flat.index.size:
+            return s
+        own = s[flat.index]
+        inside = np.clip(own, flat.low, flat.high)
+        outside = np.abs(own - inside)
+        if not outside.any():
+            return s
+        if (outside > SLOPE_ROUNDING * self._slope_sizes(u)).any():
+            return None
+        s = s.copy()
+        s[flat.index] = inside
+        return s
+
+    def _slope_sizes(self, u: Array) -> Array:
+        """sum_i |w_i u_i r_ij| for the flat features."""
+        flat, size = self.flat.index, np.abs(self.weight * u)
+        if flat[0] == self.n_features:
+            n = self.n_samples
+            return np.array([size[:n].sum() + size[n:] @ np.abs(self.rows.constants)])
+        return self.rows.column_magnitudes(size)[flat]
 
     def slope(self, u: Array) -> Array:
         """s(u) = sum_i w_i u_i r_i, the intercept's entry last."""
@@ -200,6 +240,10 @@ class Problem:
 def _as_tuple(constraints: Any) -> tuple[Between, ...]:
     if isinstance(constraints, Between):
         return (constraints,)
+    if not isinstance(constraints, (list, tuple)):
+        raise ProblemError(
+            f"constraints: expected a list of zg.Equal and zg.Between objects; got {constraints!r:.80}"
+        )
     for constraint in constraints:
         if not isinstance(constraint, Between):
             raise ProblemError(
@@ -219,7 +263,7 @@ def _data_rows(X: Any, y: Any, constraints: tuple[Between, ...]) -> Rows:
 
 
 def _bind(regularizer: Any, n_features: int) -> Penalty:
-    if not hasattr(regularizer, "bind"):
+    if not hasattr(regularizer, "bind") or isinstance(regularizer, type):
         raise ProblemError(
             "regularizer: expected zg.L2(l2), zg.ElasticNet(l2, l1) or zg.GroupLasso(l2, group, groups); "
             f"got {regularizer!r:.80}"

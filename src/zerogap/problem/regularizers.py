@@ -148,6 +148,13 @@ class SeparablePenalty:
     def boxed(self) -> bool:
         return bool(np.any(np.isfinite(self.lower)) or np.any(np.isfinite(self.upper)))
 
+    def flat(self) -> tuple[Array, Array, Array]:
+        """Features with mu_j = 0, and the interval of s_j where f_j*(-s_j) is finite."""
+        full = np.zeros(self.n_features)
+        index = np.flatnonzero(self.mu + full == 0.0)
+        l1, lower, upper = ((p + full)[index] for p in (self.l1, self.lower, self.upper))
+        return index, np.where(upper == np.inf, -l1, -np.inf), np.where(lower == -np.inf, l1, np.inf)
+
     def value(self, x: Array) -> float:
         """f(x), inf outside the box."""
         if self.boxed and (np.any(x < self.lower) or np.any(x > self.upper)):
@@ -221,6 +228,10 @@ class GroupPenalty:
 
     def _norms(self, x: Array) -> Array:
         return np.sqrt(np.bincount(self.group, x * x, minlength=self.width.size))
+
+    def flat(self) -> tuple[Array, Array, Array]:
+        """None: a group penalty has curvature everywhere."""
+        return np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(0)
 
     def value(self, x: Array) -> float:
         return float(0.5 * self.mu * (x @ x) + self.width @ self._norms(x))
@@ -318,6 +329,8 @@ class GroupLasso:
                 f"regularizer groups: expected shape ({n_features},), one label per feature; "
                 f"got {labels.shape}"
             )
+        if labels.dtype.kind == "f" and np.isnan(labels).any():
+            raise ProblemError("regularizer groups: expected labels; got NaN")
         for name in ("l2", "group"):
             number: Any = getattr(self, name)
             if not isinstance(number, (int, float, np.number)) or not 0 <= number < np.inf:

@@ -83,9 +83,7 @@ class ApcgSolver:
             self._strong = kernels.Apcg(np.zeros_like(u), u.copy(), np.zeros_like(s), s)
         else:
             self._gamma = 1.0
-            self._full = kernels.Full(
-                u.copy(), u.copy(), s, s.copy(), np.zeros_like(u), np.zeros_like(s)
-            )
+            self._full = kernels.Full(u.copy(), u.copy(), s, s.copy(), np.zeros_like(u), np.zeros_like(s))
 
     def advance(self, passes: float, stop: Callable[[], bool]) -> float:
         done = 0

@@ -20,7 +20,7 @@ class Approx(Method):
     """Fercoq & Richtarik (2015) with tau-nice sampling: `block` rows, drawn without replacement.
 
         v = theta^2 uhat + z,   theta_0 = block/n
-        z_i <- argmin  n theta v_i/(2 block) (u - z_i)^2 + <grad_i d(v), u - z_i> + h_i(u)   for i in the block
+        z_i <- argmin  n theta v_i/(2 block) (u - z_i)^2 + <grad_i d(v), u - z_i> + h_i(u)   for its i
         uhat_i <- uhat_i - (1 - n theta/block)/theta^2 (z_i_new - z_i)
 
     v_i = (1 + (block-1)(ell-1)/(n-1)) L_i with ell from `method.spread`: the expected separable
@@ -77,9 +77,7 @@ class ApproxSolver:
         rows = self.problem.active_rows
         if self.block == 1:
             return rows[self._rng.integers(0, rows.size, size=(self._count, 1), dtype=np.int64)]
-        return np.array(
-            [self._rng.choice(rows, self.block, replace=False) for _ in range(self._count)]
-        )
+        return np.array([self._rng.choice(rows, self.block, replace=False) for _ in range(self._count)])
 
     def candidates(self) -> Candidates:
         u = self.problem.project_dual(self._last**2 * self.state.uhat + self.state.z)

@@ -38,7 +38,7 @@ class Asdca(Method):
         def smooth(inner: Problem) -> Solver:
             schedule = AsdcaSchedule(inner)
             if schedule.kappa <= 0:
-                return SdcaSolver(inner, SDCA(sampling="uniform"), rng)
+                return SdcaSolver(inner, SDCA(sampling="uniform", shrink=False), rng)
             return ProximalPoint(inner, schedule, rng, "asdca")
 
         return with_smooth_loss(problem, self.epsilon, tol, smooth)

@@ -35,7 +35,7 @@ class Catalyst(Method):
     def build(self, problem: Problem, rng: np.random.Generator, tol: float) -> Solver:
         schedule = CatalystSchedule(problem, self.accuracy)
         if schedule.kappa <= 0:
-            return SdcaSolver(problem, SDCA(sampling="uniform"), rng)
+            return SdcaSolver(problem, SDCA(sampling="uniform", shrink=False), rng)
         return ProximalPoint(problem, schedule, rng, "catalyst")
 
 

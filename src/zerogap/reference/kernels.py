@@ -55,7 +55,7 @@ def apcg_strong_epoch(order, rows, terms, f, state, steps):
         change_b = 0.5 * (1.0 + steps.momentum) * change
         state.a[i] += change_a
         state.b[i] += change_b
-        add_row(rows, i, view, w * change_b, w * change_a)
+        add_row(rows, i, f, view, w * change_b, w * change_a)
         power *= steps.rho
     return power
 
@@ -98,8 +98,8 @@ def apcg_general_epoch(order, rows, terms, f, state, steps, gamma):
         change = prox_row(terms, i, v, w / curvature) - state.z[i]
         state.z[i] += change
         state.x[i] += n * alpha * change
-        add_row(rows, i, Plain(state.s_z, k), w * change, 0.0)
-        add_row(rows, i, Plain(state.s_x, k), w * n * alpha * change, 0.0)
+        add_row(rows, i, f, Plain(state.s_z, k), w * change, 0.0)
+        add_row(rows, i, f, Plain(state.s_x, k), w * n * alpha * change, 0.0)
         gamma = following
     return gamma
 
@@ -139,4 +139,4 @@ def approx_epoch(order, rows, terms, f, state, tau, blocks):
             w = terms.weight[i]
             state.z[i] += change
             state.uhat[i] += share * change
-            add_row(rows, i, view, w * change, w * share * change)
+            add_row(rows, i, f, view, w * change, w * share * change)

@@ -58,8 +58,8 @@ class Method:
     """Base class of the settings objects (frozen dataclasses) of this package."""
 
     needs: ClassVar[Needs] = Needs()
-    #: Passes within which the method certifies a relative 1e-6 on the paper's problems (1), (2) and (3), drawn
-    #: by `paper.problems.small`; None where it does not apply, or cannot (the class says why).
+    #: Passes within which the method certifies a relative 1e-6 on the paper's problems (1), (2) and (3) of
+    #: `paper.problems.small`; None where it does not apply, or cannot (the class says why).
     stated: ClassVar[tuple[int | None, int | None, int | None]] = (None, None, None)
 
     def applies(self, problem: Problem) -> bool:

@@ -101,14 +101,14 @@ def saddle_epoch(order, rows, terms, f, state, steps):
         u_new = dual_step(steps.rule, terms, i, state.u[i], m)
         change = terms.weight[i] * (u_new - state.u[i])
         state.u[i] = u_new
-        add_row(rows, i, view, n * change, 0.0)
+        add_row(rows, i, f, view, n * change, 0.0)
         for j in range(state.x.size):
             before = state.x[j]
             # x <- argmin  f(x) + <s + n ds, x> + eta/2 ||x - x_before||^2
             x = prox_point(f, j, state.s[j], before, steps.eta)
             state.x[j] = x
             state.ahead[j] = x + steps.theta * (x - before)
-        add_row(rows, i, view, -(n - 1) * change, 0.0)
+        add_row(rows, i, f, view, -(n - 1) * change, 0.0)
 
 
 class Snapshot(NamedTuple):
@@ -148,7 +148,7 @@ def katyusha_epoch(order, rows, terms, f, state, steps):
             state.s_step[j] = state.s[j]
         m = margin(rows, i, given, Plain(state.x, k))
         change = n * terms.weight[i] * (gradient(terms, i, m) - state.u[i])
-        add_row(rows, i, Plain(state.s_step, k), change, 0.0)
+        add_row(rows, i, f, Plain(state.s_step, k), change, 0.0)
         for j in range(state.y.size):
             g = state.s_step[j]
             state.z[j] = prox_point(f, j, g, state.z[j], 1.0 / steps.alpha)

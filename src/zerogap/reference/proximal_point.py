@@ -1,7 +1,7 @@
 """Accelerated proximal point methods around SDCA: the outer loop that ASDCA and Catalyst share.
 
-    inner problem at y:   min_x  F(x) + kappa/2 ||x - y||^2     solved by SDCA to a certified gap
-    outer step:           y <- x + beta (x - x_before)
+inner problem at y:   min_x  F(x) + kappa/2 ||x - y||^2     solved by SDCA to a certified gap
+outer step:           y <- x + beta (x - x_before)
 """
 
 from collections.abc import Callable
@@ -75,7 +75,7 @@ class ProximalPoint:
         rows, terms = self.problem.rows.compiled(), self.problem.terms
         while done < passes and not stop():
             order = self._draw(self.problem.active_rows)
-            kernels.sdca_epoch(order, rows, terms, self._f, self.u, self._s, self._tau)
+            kernels.sdca_epoch(order, rows, terms, self._f, self.u, self._s, self._tau, np.inf)
             done += 1
             self._s[:-1] = self._inner.slope(self.u)
             x = self._inner.penalty.minimiser(self._s[:-1])

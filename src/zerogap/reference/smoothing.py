@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-
 from zerogap.problem import loss_registry as losses
 from zerogap.problem.loss_registry import register, traits
 from zerogap.problem.problem import Problem
@@ -130,4 +129,3 @@ class Stages:
 
 
 __all__ = ["Smoothed", "Stages", "bias", "smoothed", "with_smooth_loss"]
-

@@ -65,6 +65,10 @@ def certify(problem: Problem, x: Any, dual: Any, intercept: float = 0.0) -> Cert
     dual : (n_samples + constraint rows,) dual point: `result.dual`.
     intercept : the intercept that goes with x.
     """
+    if not isinstance(problem, Problem):
+        raise DataError(f"problem: expected a zg.Problem; got {problem!r:.80}")
+    if not np.isfinite(intercept):
+        raise DataError(f"intercept: expected a finite number; got {intercept}")
     x = check_vector(x, problem.n_features, "x", "one entry per feature")
     u = check_vector(dual, problem.n_rows, "dual", "one entry per data row, then per constraint row")
     if intercept != 0.0 and not problem.fit_intercept:

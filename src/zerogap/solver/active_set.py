@@ -12,6 +12,7 @@ feature of F with mu = 0, which keeps s_b(u) = 0 along the way.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +44,6 @@ class ActiveSetSolver:
     def __init__(self, problem: Problem):
         self.problem = problem
         self.active = problem.n_features
-        self._stuck = False
 
     def start(self, u: Array) -> None:
         problem = self.problem
@@ -89,14 +89,15 @@ class ActiveSetSolver:
         return not (same and length == 1.0)
 
     def _free(self, x: Array) -> Array:
-        penalty = self.problem.penalty
+        penalty: Any = self.problem.penalty
         inside = (x > penalty.lower) & (x < penalty.upper)
         return inside & ((x != 0.0) | np.broadcast_to(np.equal(penalty.l1, 0.0), x.shape))
 
     def _target(self) -> Array:
         """The minimiser of the quadratic piece that u lies on."""
         problem = self.problem
-        penalty, weight = problem.penalty, problem.weight
+        penalty: Any = problem.penalty
+        weight = problem.weight
         free = self._free(self.x)
         chosen = np.flatnonzero(free)
         self.active = chosen.size

@@ -5,6 +5,7 @@ Coordinate passes run until they have spent a share of it; from then on they go 
 measured progress per second promises an end sooner than the finish would bring it.
 """
 
+import itertools
 import math
 import time
 from collections.abc import Callable
@@ -37,6 +38,8 @@ PLAIN_PASSES, IN_SIGHT = 12, 15
 #: A Newton phase that is still short of the tolerance after this many times its predicted cost has failed.
 PATIENCE = 30.0
 IDLE = 8
+#: Checks of the accelerated phase before its trend is believed.
+TREND = 3
 
 
 class AutoSolver:
@@ -138,6 +141,7 @@ class AutoSolver:
             return "newton"
         seconds, passes = self._left()
         may_finish = self._newton_fits and "newton" not in self._retired
+        may_finish = may_finish and (self.name == "sdca" or len(self._trend) >= TREND)
         if may_finish and self._spent >= TRIAL * self._finish_cost and seconds > self._finish_cost:
             return "newton"
         plain = self.name == "sdca" and self._passes >= PLAIN_PASSES
@@ -151,7 +155,10 @@ class AutoSolver:
         return len(errors) > IDLE and min(errors[-IDLE:]) >= min(errors[:-IDLE]) - 0.005
 
     def _left(self) -> tuple[float, float]:
-        """Seconds and passes until the tolerance, by the trend of the phase's later half."""
+        """Seconds and passes until the tolerance, by the trend of the phase's later half.
+
+        Seconds follow from the quickest passes seen, so that a compilation does not count.
+        """
         if len(self._trend) < 2:
             return math.inf, math.inf
         newest = self._trend[-1]
@@ -159,5 +166,7 @@ class AutoSolver:
         decades = older[2] - newest[2]
         if decades <= 0:
             return math.inf, math.inf
-        share = max(newest[2] - math.log10(self.tol), 0.0) / decades
-        return share * (newest[0] - older[0]), share * (newest[1] - older[1])
+        passes = max(newest[2] - math.log10(self.tol), 0.0) / decades * (newest[1] - older[1])
+        pairs = itertools.pairwise([(0.0, 0.0, 0.0), *self._trend])
+        pace = min((b[0] - a[0]) / max(b[1] - a[1], 1e-9) for a, b in pairs)
+        return passes * pace, passes

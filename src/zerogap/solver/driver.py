@@ -86,10 +86,12 @@ def solve(
     warn : emit a ConvergenceWarning when the tolerance is not reached.
     """
     _check_settings(tol, max_passes, max_time)
+    if not isinstance(callbacks, Sequence) or not all(map(callable, callbacks)):
+        raise SettingsError(f"callbacks: expected a list of functions; got {callbacks!r:.80}")
     name, chosen = settings.resolve(algorithm)
     if not isinstance(problem, Problem):
         raise SettingsError(f"problem: expected a zg.Problem; got {problem!r:.80}")
-    rng = np.random.default_rng(random_state)
+    rng = _generator(random_state)
     begun = time.perf_counter()
     solver = make_solver(problem, chosen, rng, tol)
     solver.start(_starting_dual(problem, warm_start))
@@ -202,6 +204,15 @@ def _starting_dual(problem: Problem, warm_start: Any) -> Array:
     return problem.project_dual(
         check_vector(dual, problem.n_rows, "warm_start", "one entry per data row and constraint row")
     )
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise SettingsError(
+            f"random_state: expected an int >= 0, a numpy Generator or None; got {random_state!r:.80}"
+        ) from error
 
 
 def _check_settings(tol: Any, max_passes: Any, max_time: Any) -> None:

@@ -34,6 +34,8 @@ LOST = 100.0
 FAR = 1e3
 #: A column this much smaller than the largest counts as this large when sigma and s are chosen.
 _RARE = 1e-12
+#: Steps after which families that look settled have been both stiffened and softened.
+SETTLED = 8
 #: Newton steps are lengthened up to this factor where Psi keeps falling.
 LONGEST = 2.0**20
 #: Curvature lent to features without any (mu_j = 0), as shares of what all rows together would give.
@@ -86,6 +88,7 @@ class NewtonSolver:
         self.pull[:t] = problem.penalty.mu * problem.penalty.center
         self.identity = IdentityRows(problem.penalty, extra)
         self.excess = 0.0
+        self.settled = 0
         self.repeated = False
 
     def start(self, u: Array) -> None:
@@ -124,7 +127,9 @@ class NewtonSolver:
             self.far = far / np.sqrt(np.maximum(columns, 1e-300))
             usual = spread / np.sqrt(np.maximum(columns, _RARE * max(columns.max(), 1e-300)))
             reach = np.maximum(usual / math.sqrt(self.x.size), np.abs(self.x))
-        np.maximum(curvature, _RARE * (curvature.max(initial=0.0) or 1.0), out=curvature)
+        known = curvature[curvature > 0]
+        curvature[curvature == 0] = float(np.median(known)) if known.size else 1.0
+        self.curvature = curvature
         t = problem.n_features
         norms = problem.rows.square_norms(1.0 / curvature[:t], 1.0 / curvature[-1])[n:]
         self.sigma[n:] = 10.0 / np.where(norms > 0, norms, 1.0)
@@ -166,7 +171,11 @@ class NewtonSolver:
             np.max(off, initial=0.0) > goal * self._reach() or float(np.abs(self.v) @ off) > goal * size
         )
         if not (data or rows or features):
-            data = rows = features = True
+            self.settled += 1
+            if self.settled % SETTLED < SETTLED // 2:
+                data = rows = features = True
+            else:  # but for the digits that stiffness has cost
+                self._soften(GROWTH**2)
         if data:
             _grow(self.sigma[:n])
         if rows:
@@ -202,7 +211,7 @@ class NewtonSolver:
             d = self.mu + (self.identity.stiffness(self.x, self.v, self.s) if self.identity.any else 0.0)
             augmented.stiffness(problem.terms, self.m, self.u, self.sigma, h)
             self.active = int(np.count_nonzero(h))
-            settled = self._small(gradient, d, h)
+            settled = self._small(gradient, d)
             # asked again with nothing else to change, a flat feature's residual was too costly a leftover
             if (settled and (step > 0 or not self.repeated)) or stop():
                 return step
@@ -232,9 +241,9 @@ class NewtonSolver:
                 return False
         return False
 
-    def _small(self, gradient: Array, d: Array, h: Array) -> bool:
+    def _small(self, gradient: Array, d: Array) -> bool:
         """Does what is left of the gradient cost less than a share of the gap elsewhere, or of tol?"""
-        metric = np.where(self.mu > 0, self.mu, np.maximum(d, h.sum() / max(h.size, 1)))
+        metric = np.where(self.mu > 0, self.mu, np.maximum(d, self.curvature))
         left = 0.5 * float(np.sum(gradient**2 / np.maximum(metric, 1e-300)))
         gap = augmented.row_gaps(self.problem.terms, self.m, self.forces)
         allowed = max(SHARE * gap, 0.05 * self.tol * self._size(), 1e-32)

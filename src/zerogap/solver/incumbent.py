@@ -4,7 +4,7 @@ import numpy as np
 
 from zerogap.problem.problem import Problem
 from zerogap.result.certificate import Certificate, PrimalSide, combine, primal_side
-from zerogap.solver import intercept
+from zerogap.solver.dual_repair import DualRepair
 from zerogap.solver.solver import Candidates
 
 Array = np.ndarray
@@ -20,6 +20,7 @@ class Incumbent:
 
     def __init__(self, problem: Problem):
         self.problem = problem
+        self.repair = DualRepair(problem)
         self.bound = -np.inf
         self.known = False
 
@@ -27,8 +28,8 @@ class Incumbent:
         """Take in what a solver offers; returns the certificate of its own best pair."""
         problem, u = self.problem, candidates.dual
         slope = candidates.slope
-        if problem.fit_intercept:
-            u, slope = intercept.repair(problem, u), None
+        if self.repair.any:
+            u, slope = self.repair(u, candidates.points[0]), None
         slope = problem.slope(u) if slope is None else slope
         bound = -problem.dual_from_slope(u, slope)
         sides = [(point, primal_side(problem, point)) for point in candidates.points]

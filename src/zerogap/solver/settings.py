@@ -36,7 +36,8 @@ class ARDCA:
     def __post_init__(self) -> None:
         _one_of("step", self.step, STEPS)
         _one_of("sampling", self.sampling, ("uniform", "permuted"))
-        if self.average_from is not None and not self.average_from > 1:
+        start = self.average_from
+        if start is not None and not (isinstance(start, (int, float)) and start > 1):
             raise SettingsError(f"average_from: expected a number > 1 or None; got {self.average_from!r}")
         period = isinstance(self.restart, (int, float)) and self.restart > 0
         if not period and self.restart not in (None, "adaptive", "log-scale"):

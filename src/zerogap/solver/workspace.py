@@ -26,6 +26,7 @@ class Workspace:
             raise SettingsError(
                 "regularizer l2: coordinate algorithms need l2 > 0 for every feature (strong convexity); "
                 "got 0. Give a small positive l2"
+                + (", or take algorithm='newton'" * problem.penalty.separable)
             )
         self.problem = problem
         self.rows = problem.rows.compiled()

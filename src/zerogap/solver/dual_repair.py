@@ -1,0 +1,133 @@
+"""Repair of a dual point where f has no curvature: without it, the point gives no bound.
+
+A feature with mu_j = 0 has a finite conjugate only for -l1_j <= s_j where it has no upper bound, and for
+s_j <= l1_j where it has no lower one; an unpenalised intercept asks for s_b = 0.
+"""
+
+import numpy as np
+import scipy.linalg
+
+from zerogap.problem import terms as row_terms
+from zerogap.problem.problem import Problem
+from zerogap.solver import intercept
+
+Array = np.ndarray
+
+STEPS = 25
+#: Share of the way to the boundary of the domain that one step may go.
+REACH = 0.95
+#: Slopes this close to the end of their interval, relative to its terms, are kept from leaving it.
+NEAR = 1e-3
+_EPS = float(np.finfo(np.float64).eps)
+
+
+class DualRepair:
+    """Moves dual points onto the slopes that f without curvature allows."""
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        flat = problem.flat
+        self.any = flat.index.size > 0
+        self._only_intercept = problem.fit_intercept and flat.index.size == 1
+        if self.any and not self._only_intercept:
+            features = flat.index[flat.index < problem.n_features]
+            everything = features.size == problem.n_features
+            self.rows = problem.rows if everything else problem.rows.columns(features)
+            self.low, self.high = np.empty(problem.n_rows), np.empty(problem.n_rows)
+            row_terms.domains(problem.terms, self.low, self.high)
+
+    def __call__(self, u: Array, x: Array) -> Array:
+        """A point near u with finite D, or u itself where none is found; x tells which kinks it is at."""
+        if self._only_intercept:
+            return intercept.repair(self.problem, u)
+        flat = self.problem.flat
+        for interval, forced in (
+            (self._interval(x), False),
+            ((flat.low, flat.high), False),
+            ((flat.low, flat.high), True),
+        ):
+            moved = self._move(u, interval, forced)
+            if moved is not None:
+                return moved
+        return u
+
+    def _interval(self, x: Array) -> tuple[Array, Array]:
+        """The slopes for which x_j minimises f_j(x_j) + s_j x_j, for the flat features."""
+        index, penalty = self.problem.flat.index, self.problem.penalty
+        low, high = np.zeros(x.size), np.zeros(x.size)
+        t = self.problem.n_features
+        own, l1 = x[:t], penalty.l1
+        low[:t] = np.where(own == 0.0, -l1, -l1 * np.sign(own))
+        high[:t] = np.where(own == 0.0, l1, -l1 * np.sign(own))
+        high[:t][own <= penalty.lower] = np.inf
+        low[:t][own >= penalty.upper] = -np.inf
+        return low[index], high[index]
+
+    def _room(self, u: Array, forced: bool) -> Array:
+        """How far each coordinate may move: affine scaling keeps it inside its domain.
+
+        At a kink of its conjugate (u = 0 of a range) or at a bound a coordinate stays, unless forced.
+        """
+        problem = self.problem
+        n, weight = problem.n_samples, problem.weight
+        norms = np.sqrt(problem.rows.square_norms(1.0, 1.0))
+        share = weight * norms
+        usual = 0.1 * float(np.max(share * np.abs(u), initial=0.0)) or 1.0
+        room = np.minimum(u - self.low, self.high - u)
+        free = np.maximum(np.abs(u), usual / np.where(share > 0, share, np.inf))
+        room = np.where(np.isinf(room), free, room)
+        ranges = np.flatnonzero(problem.low < problem.high) + n
+        if not forced:
+            room[ranges] = np.minimum(np.abs(u[ranges]), room[ranges])
+        else:
+            width = np.minimum(self.high - self.low, free)
+            room = np.maximum(room, 1e-2 * width)
+        room[weight == 0] = 0.0
+        return room
+
+    def _move(self, u: Array, interval: tuple[Array, Array], forced: bool) -> Array | None:
+        weight, (low, high) = self.problem.weight, interval
+        v = u.copy()
+        held = np.zeros(low.size, dtype=bool)
+        for step in range(STEPS):
+            weighted = weight * v
+            s = self.rows.tdot(weighted)
+            size = self.rows.column_magnitudes(weighted) + 1e-300
+            near = NEAR * size if step == 0 else 0.0
+            held |= (s <= low + near) | (s >= high - near)
+            missing = np.where(held, np.clip(s, low, high) - s, 0.0)
+            if (np.abs(missing) <= 4.0 * _EPS * size).all():
+                return v
+            room = self._room(v, forced)
+            shift = self._shift(missing, held, weight * room)
+            if shift is None:
+                return None
+            shift *= room
+            if not forced:
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    ahead = np.where(shift > 0, self.high - v, v - self.low) / np.abs(shift)
+                v += min(1.0, REACH * float(np.min(ahead[shift != 0], initial=np.inf))) * shift
+            else:
+                v += shift
+            np.clip(v, self.low, self.high, out=v)
+        return None
+
+    def _shift(self, missing: Array, held: Array, scale: Array) -> Array | None:
+        """The least z with R^T diag(scale) z = missing on the held slopes."""
+        rows = np.flatnonzero(scale)
+        if not rows.size:
+            return None
+        part = self.rows if rows.size == scale.size else self.rows.take(rows)
+        matrix = part.gram(scale[rows] ** 2)
+        diagonal = np.where(held, matrix.diagonal(), 0.0)
+        if (np.abs(missing[diagonal <= 0.0]) > 0).any():
+            return None
+        root = np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
+        matrix = matrix * root * root[:, None]
+        values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
+        kept = values > 1e-13 * values[-1]
+        inverse = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
+        y = root * (vectors @ (inverse * (vectors.T @ (root * missing))))
+        out = np.zeros(scale.size)
+        out[rows] = scale[rows] * part.dot(y)
+        return out

@@ -1,0 +1,288 @@
+"""The paper's page: problems as the text draws them, runs that resume, figures that only draw, honest verdicts."""
+
+import argparse
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import zerogap as zg
+from zerogap.paper import claims, command, curves, jobs, page, run, summary, tables, theory
+from zerogap.paper.optimum import solved_tightly
+from zerogap.paper.problems import LEVELS, MU, Draw, N, T, small
+from zerogap.paper.store import Store, read_table, tidy, write_table
+from zerogap.reference.registry import METHODS, applies
+
+FOLDER = Path(curves.__file__).parent
+LEGENDS = {
+    "figure1": {"ARDCA-restart", "ASDCA", "APCG", "SDCA", "ADFGA"},
+    "figure2": {"ARDCA-a", "ARDCA-na", "ASDCA", "SDCA", "ADFGA"},
+    "figure3": {"ARDCA-a", "ARDCA-na", "SDCA", "ADFGA"},
+    "figure4": {f"ARDCA-restart K={k}n" for k in (2, 10, 40, 80)} | {"SDCA", "CDCA", "ADFGA"},
+}
+TINY = {"t": 40, "n": 8}
+
+
+# ---- the setting
+def test_the_problems_are_drawn_as_the_text_says():
+    assert (T, N, MU, LEVELS) == (1000, 200, 0.1, (1e-3, 1e-4, 1e-5))
+    for kind in ("squared", "absolute", "absolute-dense", "sup"):
+        problem = Draw(kind, 1e-4, 3).problem()
+        rows = problem.rows.top.matrix if kind != "sup" else problem.constraints[0].rows.matrix.toarray()
+        assert rows.shape == (200, 1000)
+        np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0)
+        assert rows.min() >= 0
+        x = np.ones(1000)
+        level = 1.0 if kind == "sup" else 1e-4
+        assert problem.penalty.value(x) == pytest.approx(level * (50 + (0 if "dense" in kind else 1000)))
+    sup = Draw("sup", 1e-4, 3).problem()
+    np.testing.assert_allclose(sup.high - sup.low, 2e-4)
+
+
+def test_levels_share_their_data_and_seeds_do_not():
+    a, b, c = (
+        Draw("absolute", level, seed, **TINY).problem() for level, seed in ((1e-3, 0), (1e-5, 0), (1e-3, 1))
+    )
+    np.testing.assert_array_equal(a.y, b.y)
+    assert not np.array_equal(a.y, c.y)
+
+
+@pytest.mark.parametrize("figure", LEGENDS)
+def test_every_legend_is_complete_and_every_method_keeps_its_style(figure):
+    from zerogap.paper import figures
+
+    for level in LEVELS:
+        assert {curve.label for curve in curves.curves(figure, level)} == LEGENDS[figure]
+    looks = [tuple(map(str, figures.style(label).values())) for label in LEGENDS[figure]]
+    assert len(set(looks)) == len(looks)
+    colours = {label: figures.style(label)["color"] for label in set().union(*LEGENDS.values())}
+    assert len({colours[label] for label in colours if "K=" in label}) == 1
+    line_and_marker = {
+        (str(figures.style(m)["linestyle"]), figures.style(m)["marker"]) for m in LEGENDS[figure]
+    }
+    assert len(line_and_marker) == len(LEGENDS[figure])  # legible without colour
+
+
+def test_the_parameters_are_the_papers():
+    for figure in LEGENDS:
+        for curve in curves.curves(figure, 1e-4):
+            if curve.label.startswith("ARDCA"):
+                chosen = curve.settings
+                assert (chosen.step, chosen.sampling, chosen.average_from) == ("paper", "uniform", 1.1)
+                assert chosen.erm == (figure == "figure2")
+            if curve.label == "ASDCA":
+                assert curve.settings.epsilon == 1e-6
+    assert len([job for job in jobs.all_jobs(quick=True) if isinstance(job, jobs.Optimum)]) == 4 * 3 * 3
+    full = jobs.all_jobs(quick=False)
+    assert {job.draw.seed for job in full if isinstance(job, jobs.Trace)} == set(range(10))
+    counted = {job.method for job in full if isinstance(job, jobs.Count)}
+    assert counted == set(METHODS)
+
+
+def test_a_pass_is_a_pass_for_every_method():
+    problem = small("squared").problem()
+    for name, settings in METHODS.items():
+        if applies(settings, problem):
+            (rows,) = curves.trace(problem, settings, ("best",), 12, seed=0)
+            extra = 1 if name.startswith("apcg") else 0
+            assert rows[-1][0] == pytest.approx(12 + extra, abs=2.0), name
+            assert all(a[0] <= b[0] for a, b in zip(rows, rows[1:], strict=False))
+
+
+def test_the_best_certified_value_is_tight():
+    for kind in ("squared", "absolute", "sup", "absolute-dense"):
+        assert solved_tightly(Draw(kind, 1e-3, 0, t=100, n=20).problem()).certificate.error < 1e-9
+
+
+def test_figures_only_draw():
+    tree = ast.parse((FOLDER / "figures.py").read_text())
+    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    imported |= {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
+    ours = {name for name in imported if name and name.startswith("zerogap")}
+    assert ours == {"zerogap.paper.summary"}
+    drawn_from = ast.parse((FOLDER / "summary.py").read_text())
+    assert not [
+        n for n in ast.walk(drawn_from) if isinstance(n, ast.ImportFrom) and "zerogap" in (n.module or "")
+    ]
+
+
+# ---- a run
+def tiny_jobs(quick):
+    """Every figure and table with few seeds, few passes and small problems; the theory is left out."""
+    found = []
+    for figure in curves.FIGURES.values():
+        for level in figure.levels:
+            for seed in (0, 1):
+                draw = Draw(figure.kind, level, seed, **TINY)
+                found.append(jobs.Optimum(draw))
+                for settings, group in curves.grouped(figure.name, level).items():
+                    found.append(jobs.Trace(figure.name, draw, tuple(c.label for c in group), settings, 40))
+    for kind in jobs.COUNTED:
+        draw = Draw(kind, LEVELS[0], 0, **TINY)
+        fitting = [name for name in METHODS if applies(METHODS[name], draw.problem())]
+        found += [jobs.Count(draw, name, 20) for name in fitting]
+    return list(dict.fromkeys(found))
+
+
+class Interrupting:
+    """A progress bar at which Ctrl-C is pressed after some jobs."""
+
+    def __init__(self, after):
+        self.after = after
+
+    def __call__(self, done, total):
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+    def advance(self, work, what):
+        self.after -= 1
+        if self.after == 0:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A tiny run that is interrupted, continued, and made into a page."""
+    out = tmp_path_factory.mktemp("paper")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "all_jobs", tiny_jobs)
+        patch.setattr(run, "bar", Interrupting(5))
+        interrupted = command.run(argparse.Namespace(out=out, quick=True))
+        kept = len(list((out / ".parts").glob("*.json")))
+        patch.setattr(run, "bar", Interrupting(-1))
+        rows, facts = run.complete(out, quick=True)
+    fake = [
+        {"table": "theory", "check": check, "case": f"constrained {case}", "x": x, "measured": 1.0, "upper": 1.0, "bound": 2.0}
+        for check in theory.CHECKS
+        for case in ("a", "b")
+        for x in (1.0, 2.0)
+    ]  # fmt: skip
+    where = page.write_page(out, rows + fake, facts, quick=True)
+    return out, interrupted, kept, rows, facts, where
+
+
+def test_an_interrupted_run_keeps_what_is_finished_and_goes_on(finished):
+    _, interrupted, kept, _, facts, _ = finished
+    assert interrupted == 130
+    assert kept == 5
+    assert facts["kept"] == 5
+    assert facts["jobs"] == len(tiny_jobs(True))
+
+
+def test_the_series_are_one_tidy_table(finished):
+    out, *_ = finished
+    columns = read_table(out / "series.parquet")
+    assert len({len(values) for values in columns.values()}) == 1
+    for figure, legend in LEGENDS.items():
+        assert set(columns["method"][columns["figure"] == figure]) == legend
+    assert np.all(columns["gap"] >= 0)
+    assert np.all(columns["pass"] >= 1)
+
+
+def test_the_table_survives_without_pyarrow(finished, tmp_path, monkeypatch):
+    out, *_ = finished
+    columns = read_table(out / "series.parquet")
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    path = write_table(columns, tmp_path / "series")
+    assert path.suffix == ".csv"
+    again = read_table(path)
+    np.testing.assert_allclose(again["gap"], columns["gap"])
+    assert list(again["method"]) == list(columns["method"])
+
+
+def test_the_page_is_whole(finished):
+    out, *_, where = finished
+    text = where.read_text()
+    assert text.count("data:image/png;base64,") == 10  # four figures and the theory, wide and narrow
+    assert 'src="http' not in text
+    assert 'href="http' not in text
+    assert "width=device-width" in text
+    for figure in (*LEGENDS, "theory"):
+        for suffix in (".png", ".svg", "-narrow.png"):
+            assert (out / f"{figure}{suffix}").exists()
+    for statement in tables.STATEMENTS.values():
+        assert statement.split(":")[0] in text
+    for name in METHODS:
+        assert f"<td>{name}</td>" in text
+    assert "relative" in text
+    assert text.count('class="verdict') >= 10
+
+
+def test_other_settings_are_not_mixed_up(tmp_path):
+    draw = Draw("squared", 1e-3, 0, **TINY)
+    names = {jobs.key(jobs.Count(draw, "sdca", passes)) for passes in (10, 20)}
+    names |= {jobs.key(jobs.Count(draw, "rdca", 10)), jobs.key(jobs.Optimum(draw))}
+    assert len(names) == 4
+    store = Store(tmp_path)
+    assert not store.has("a")
+    store.put("a", [{"x": np.float64(1.5)}])
+    assert store.get("a") == [{"x": 1.5}]
+    assert [path.suffix for path in store.folder.iterdir()] == [".json"]
+
+
+# ---- verdicts
+def made_up(exponents, figure="figure2", kind="absolute"):
+    """A summary whose curves are passes**exponent."""
+    rows = [
+        {"table": "optima", "kind": kind, "level": level, "seed": 0, "bound": 1.0, "gap": 0.0, "relative_gap": 0.0,
+         "algorithm": "newton"}
+        for level in LEVELS
+    ]  # fmt: skip
+    for level in LEVELS:
+        for method, curve in exponents.items():
+            for k in np.geomspace(1, 1e4, 40):
+                value = curve(k) if callable(curve) else k**curve
+                rows.append(
+                    {"table": "series", "figure": figure, "kind": kind, "level": level, "seed": 0, "method": method,
+                     "pass": k, "primal": 1.0 + value, "violation": value, "bound": 1.0 - value}
+                )  # fmt: skip
+    return summary.Summary(tidy(rows), [r for r in rows if r["table"] == "optima"])
+
+
+def test_a_claim_of_orders_needs_orders():
+    rivals = {"ARDCA-na": -1.0, "ASDCA": -0.2, "SDCA": -0.7, "ADFGA": -0.5}
+    for mine, expected in ((-2.5, "confirmed"), (-1.2, "partly"), (-0.1, "not")):
+        found = claims._figure2(made_up({"ARDCA-a": mine, **rivals}))
+        assert found[0].verdict == expected
+    assert found[1].verdict == "not"  # ASDCA is not two orders behind k^-1 at 1e4 passes ... of 0.8 * 3.5
+    assert found[2].verdict == "not"
+
+
+def test_being_the_best_somewhere_is_partly():
+    s = made_up({"ARDCA-a": -1.0, "ARDCA-na": -1.1, "SDCA": -0.5, "ADFGA": -0.5}, "figure3", "sup")
+    assert [c.verdict for c in claims._figure3(s)] == ["partly", "partly"]
+
+
+def test_linear_convergence_is_told_from_a_power():
+    legend = {m: lambda k: np.exp(-k / 400) for m in LEGENDS["figure4"]}
+    s = made_up(legend, "figure4", "absolute-dense")
+    assert claims._figure4(s)[0].verdict == "confirmed"
+    s = made_up(dict.fromkeys(legend, -1.5), "figure4", "absolute-dense")
+    assert claims._figure4(s)[0].verdict == "not"
+
+
+@pytest.mark.parametrize("exponent", [-0.5, -1.0, -2.0])
+def test_slopes_are_measured(exponent):
+    s = made_up({"SDCA": exponent})
+    value, _ = summary.slope(s.median("figure2", 1e-3, "SDCA"), 0.0)
+    assert value == pytest.approx(exponent, abs=1e-3)
+
+
+def test_counts_wait_for_the_last_time_above():
+    curve = summary.Median(np.array([1.0, 2, 3, 4]), np.array([1.0, 0.1, 0.5, 0.05]), *2 * [np.zeros(4)])
+    assert curve.reach(0.2) == 4
+    assert curve.reach(2.0) == 1
+    assert curve.reach(0.01) == np.inf
+
+
+def test_the_solver_layer_is_not_written_twice():
+    for name in ("ardca", "ardca-restart", "ardca-erm"):
+        assert isinstance(METHODS[name], zg.ARDCA)
+    for name in ("rdca", "sdca", "cdca"):
+        assert isinstance(METHODS[name], zg.SDCA)
