@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import problems
+import pytest
 import reference
 
 import zerogap as zg
@@ -48,6 +49,15 @@ def random_primal(instance, rng, size=1.0):
 def relative_difference(a, b):
     """The largest entry of |a - b|, relative to the largest entry of |b|."""
     return float(np.max(np.abs(a - b)) / max(float(np.max(np.abs(b))), 1e-300))
+
+
+def refused(error, action, *parts):
+    """`action` raises exactly this error, whose text has all the parts."""
+    with pytest.raises(error) as caught:
+        action()
+    assert type(caught.value) is error
+    for part in parts:
+        assert part in str(caught.value)
 
 
 def run_file(path, *arguments, **environment):

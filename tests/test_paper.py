@@ -1,4 +1,4 @@
-"""The paper's page: problems as the text draws them, runs that resume, figures that only draw, honest verdicts."""
+"""The paper's page: problems as the text draws them, runs that resume, figures that only draw, verdicts."""
 
 import argparse
 import ast
@@ -87,7 +87,7 @@ def test_a_pass_is_a_pass_for_every_method():
             (rows,) = curves.trace(problem, settings, ("best",), 12, seed=0)
             extra = 1 if name.startswith("apcg") else 0
             assert rows[-1][0] == pytest.approx(12 + extra, abs=2.0), name
-            assert all(a[0] <= b[0] for a, b in zip(rows, rows[1:], strict=False))
+            assert np.all(np.diff([row[0] for row in rows]) >= 0)
 
 
 def test_the_best_certified_value_is_tight():
@@ -157,12 +157,13 @@ def finished(tmp_path_factory):
         kept = len(list((out / ".parts").glob("*.json")))
         patch.setattr(run, "bar", Interrupting(-1))
         rows, facts = run.complete(out, quick=True)
+    number = {"measured": 1.0, "upper": 1.0, "bound": 2.0}
     fake = [
-        {"table": "theory", "check": check, "case": f"constrained {case}", "x": x, "measured": 1.0, "upper": 1.0, "bound": 2.0}
+        {"table": "theory", "check": check, "case": f"constrained {case}", "x": x, **number}
         for check in theory.CHECKS
         for case in ("a", "b")
         for x in (1.0, 2.0)
-    ]  # fmt: skip
+    ]
     where = page.write_page(out, rows + fake, facts, quick=True)
     return out, interrupted, kept, rows, facts, where
 
@@ -229,19 +230,15 @@ def test_other_settings_are_not_mixed_up(tmp_path):
 # ---- verdicts
 def made_up(exponents, figure="figure2", kind="absolute"):
     """A summary whose curves are passes**exponent."""
-    rows = [
-        {"table": "optima", "kind": kind, "level": level, "seed": 0, "bound": 1.0, "gap": 0.0, "relative_gap": 0.0,
-         "algorithm": "newton"}
-        for level in LEVELS
-    ]  # fmt: skip
+    best = {"table": "optima", "kind": kind, "seed": 0, "bound": 1.0, "gap": 0.0, "relative_gap": 0.0}
+    rows = [{**best, "level": level, "algorithm": "newton"} for level in LEVELS]
+    point = {"table": "series", "figure": figure, "kind": kind, "seed": 0}
     for level in LEVELS:
         for method, curve in exponents.items():
             for k in np.geomspace(1, 1e4, 40):
                 value = curve(k) if callable(curve) else k**curve
-                rows.append(
-                    {"table": "series", "figure": figure, "kind": kind, "level": level, "seed": 0, "method": method,
-                     "pass": k, "primal": 1.0 + value, "violation": value, "bound": 1.0 - value}
-                )  # fmt: skip
+                read = {"pass": k, "primal": 1.0 + value, "violation": value, "bound": 1.0 - value}
+                rows.append({**point, "level": level, "method": method, **read})
     return summary.Summary(tidy(rows), [r for r in rows if r["table"] == "optima"])
 
 
@@ -250,7 +247,7 @@ def test_a_claim_of_orders_needs_orders():
     for mine, expected in ((-2.5, "confirmed"), (-1.2, "partly"), (-0.1, "not")):
         found = claims._figure2(made_up({"ARDCA-a": mine, **rivals}))
         assert found[0].verdict == expected
-    assert found[1].verdict == "not"  # ASDCA is not two orders behind k^-1 at 1e4 passes ... of 0.8 * 3.5
+    assert found[1].verdict == "confirmed"  # k^-0.2 is 2.8 orders behind k^-1 around 3000 passes
     assert found[2].verdict == "not"
 
 

@@ -1,4 +1,4 @@
-"""The methods of `zerogap.reference`: each against known optima, and against each other where they coincide."""
+"""The methods of `zerogap.reference`: against known optima, and against each other where they coincide."""
 
 import numpy as np
 import problems
@@ -51,7 +51,7 @@ def fits(name, reference):
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name not in ALGORITHMS])
 def test_known_optima(name):
-    """Some of the reference problems that it fits, others for each method. (ALGORITHMS meet all elsewhere.)"""
+    """Some of the reference problems that it fits, others for each method (ALGORITHMS meet all elsewhere)."""
     turn = list(METHODS).index(name)
     count = 3 if name == "algorithm-2" else 8
     fitting = [p for p in problems.PROBLEMS if fits(name, p)]

@@ -1,4 +1,4 @@
-"""The paper's theorems, propositions and lemmas, by numbers. See `zerogap.paper.theory` for what a row says."""
+"""The paper's theorems, propositions and lemmas, by numbers. `zerogap.paper.theory` says what a row is."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_the_checks_cover_what_they_should():
 
 
 def test_a_false_statement_fails():
-    """The bounds say something: a tenth of the dual rate is violated, and so is a smaller Lipschitz constant."""
+    """The bounds say something: a tenth of the dual rate is violated, a smaller Lipschitz constant too."""
     rows = theory.dual_rate(200)
     assert any(row["upper"] > 0.1 * row["bound"] for row in rows)
     assert any(row["measured"] > 0.999 for row in lemmas.coordinate_lemma(1))

@@ -22,7 +22,7 @@ def as_floats(values: Any, name: str, kept: tuple[Any, ...] = (np.float64,)) -> 
             return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"{name}: expected real numbers; got {values!r:.80}") from error
-    raise DataError(f"{name}: expected real numbers; got {array.dtype.name}: {values!r:.80}")
+    raise DataError(f"{name}: expected real numbers; got {values!r:.80}")
 
 
 def check_finite(values: Array, name: str) -> None:

@@ -66,14 +66,15 @@ def _run(item: tuple[str, Job]) -> tuple[str, Rows, float]:
 
 
 def _work(job: Job) -> float:
-    """About how long a job takes, in passes."""
+    """About how long a job takes, in passes of ARDCA."""
     if isinstance(job, Theory):
-        return 4.0 * job.seeds
+        return (150.0 if job.name == "theorem1" else 50.0) * job.seeds
     if isinstance(job, Optimum):
-        return 500.0
+        return 6000.0
     if isinstance(job, Count) and job.method == "algorithm-2":
-        return 150.0 * job.passes
-    return float(job.passes) + 200.0
+        return 200.0 * job.passes
+    slow = isinstance(job, Trace) and "ASDCA" in job.labels
+    return 500.0 + (3.0 if slow else 1.0) * job.passes
 
 
 def _says(job: Job) -> str:

@@ -38,7 +38,7 @@ PLAIN_PASSES, IN_SIGHT = 12, 15
 #: A Newton phase that is still short of the tolerance after this many times its predicted cost has failed.
 PATIENCE = 30.0
 IDLE = 8
-#: Checks of the accelerated phase before its trend is believed.
+#: Checks of a phase before its trend is believed.
 TREND = 3
 
 
@@ -133,7 +133,8 @@ class AutoSolver:
 
     def _following(self) -> str:
         if self.name == "newton":
-            late = self._spent > PATIENCE * max(self._finish_cost, 0.05) and self._left()[0] > self._spent
+            late = self._spent > PATIENCE * max(self._finish_cost, 0.05) and len(self._trend) >= TREND
+            late = late and self._left()[0] > self._spent
             stuck = self._idle() or late
             if stuck and self._coordinates_fit and "newton" not in self._retired:
                 self._retired.add("newton")

@@ -1,0 +1,1 @@
+"""Pictures of results. Nothing is solved here."""
