@@ -47,10 +47,10 @@ def measure(loss: str, rows: int, per_row: int, repeats: int) -> dict[str, Any]:
 
     def solve(data: tuple[Any, Any], **more: Any) -> Any:
         problem = zg.Problem(*data, loss=loss, regularizer=zg.L2(L2))
-        return zg.solve(problem, tol=TOL, random_state=0, warn=False, **more)
+        return zg.solve(problem, random_state=0, warn=False, **{"tol": TOL, **more})
 
     for algorithm in ("auto", "sdca", "ardca-restart", "newton"):
-        solve(draw(300, per_row, loss), algorithm=algorithm, max_time=1.0)
+        solve(draw(300, per_row, loss), algorithm=algorithm, max_passes=30, tol=1e-12)
     data = draw(rows, per_row, loss)
     seconds = []
     for _ in range(repeats):

@@ -131,7 +131,8 @@ def _zerogap(task: Task, setting: Setting) -> Answer:
 
     result = zg.solve(
         zerogap_problem(task), algorithm=setting.get("algorithm", "auto"), tol=setting["tol"],
-        max_time=setting.get("max_time"), max_passes=10**9, random_state=0, warn=False,
+        max_time=setting.get("max_time"), max_passes=setting.get("max_passes", 10**9),
+        random_state=0, warn=False,
     )  # fmt: skip
     phases = list(dict.fromkeys(result.history.phase.tolist()))
     note = "" if result.solved else str(result.status)

@@ -86,7 +86,7 @@ def _warm(peer: Peer, task: Task) -> None:
             prepared = peer.prepare(small)
             algorithms = ("auto", "sdca", "ardca-restart", "newton") if peer.module == "zerogap" else (None,)
             for algorithm in algorithms:
-                extra = {} if algorithm is None else {"algorithm": algorithm, "max_time": 1.0}
+                extra = {} if algorithm is None else {"algorithm": algorithm, "max_passes": 200, "tol": 1e-12}
                 with contextlib.suppress(Exception):
                     peer.fit(prepared, {**rungs[min(1, len(rungs) - 1)], **extra})
 

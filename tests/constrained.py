@@ -5,13 +5,10 @@ and a scale for every row: `build` multiplies each row and its sides by its scal
 """
 
 import dataclasses
-import itertools
 
 import numpy as np
 import problems
 import reference
-
-import zerogap as zg
 
 LOSSES = list(problems.LOSSES)
 #: (equalities, ranges): what the seeds cycle through.
@@ -143,7 +140,6 @@ def unique_multipliers(instance, x, intercept, u, tol=1e-5):
     unique = np.ones(len(u), dtype=bool)
     if len(A):
         norms = np.maximum(np.linalg.norm(A, axis=1), 1e-300)
-        left, values, _ = np.linalg.svd((A / norms[:, None]).T, full_matrices=True)
         _, values, right = np.linalg.svd((A / norms[:, None]).T, full_matrices=True)
         rank = int(np.sum(values > 1e-3 * max(values.max(), 1e-300)))
         null = right[rank:, : active.sum()]

@@ -70,7 +70,8 @@ def test_the_readme_example_prints_what_the_readme_shows(capsys):
     text = (ROOT / "README.md").read_text()
     code = re.search(r"```python\n(.*?)```", text, re.DOTALL)
     shown = re.search(r"```text\n(.*?)```", text, re.DOTALL)
-    assert code and shown
+    assert code
+    assert shown
     exec(code.group(1), {})
     printed = capsys.readouterr().out
     assert printed.split("\n")[0] == shown.group(1).split("\n")[0]

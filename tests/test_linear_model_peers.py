@@ -28,7 +28,8 @@ def assert_same_optimum(ours, theirs, X, y, weight, unique=True):
     if unique:
         size = np.abs(np.ravel(theirs[0])).max()
         np.testing.assert_allclose(np.ravel(ours.coef_), np.ravel(theirs[0]), rtol=0, atol=1e-4 * size)
-        np.testing.assert_allclose(np.ravel(ours.intercept_), np.ravel(theirs[1]), rtol=1e-4, atol=1e-4 * size)
+        intercepts = np.ravel(ours.intercept_), np.ravel(theirs[1])
+        np.testing.assert_allclose(*intercepts, rtol=1e-4, atol=1e-4 * size)
 
 
 WEIGHTED = pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])

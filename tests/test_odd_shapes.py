@@ -43,7 +43,7 @@ SHAPES = {
     "one sample": np.random.default_rng(5).standard_normal((1, 5)),
     "one feature": np.random.default_rng(6).standard_normal((30, 1)),
     "one number": np.array([[2.0]]),
-    "wide": np.random.default_rng(7).standard_normal((5, 300)),
+    "wide": np.random.default_rng(7).standard_normal((5, 80)),
     "tall": np.random.default_rng(8).standard_normal((600, 3)),
 }
 
@@ -121,14 +121,14 @@ def test_dependent_constraint_rows(algorithm):
     check(case.build(), case.optimum()[0], algorithm)
 
 
-@pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "ardca-erm"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_constraints_without_data(algorithm):
     """The point of a plane and a box nearest to a given one."""
     center = np.array([1.0, -2.0, 3.0])
     regularizer = zg.ElasticNet(1.0, center=center, lower=-1.0)
     problem = zg.Problem(regularizer=regularizer, constraints=zg.Equal(np.ones(3), 0.0))
-    result = check(problem, 1.0, algorithm)
-    np.testing.assert_allclose(result.x, [0.0, -1.0, 1.0] + np.array([0, 0, 0.0]), atol=2e-3)
+    result = check(problem, 2.75, algorithm)
+    np.testing.assert_allclose(result.x, [-0.5, -1.0, 1.5], atol=5e-3)
 
 
 def test_features_fixed_by_their_box():

@@ -27,9 +27,8 @@ from numba.extending import overload
 FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
 
 #: Decorator of the compiled epochs: cached on disk, and running without the interpreter lock.
-kernel = numba.njit(
-    cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy", boundscheck=False, _nrt=False
-)
+_KERNEL: dict[str, Any] = {"cache": True, "nogil": True, "boundscheck": False, "_nrt": False}
+kernel: Any = numba.njit(fastmath=FASTMATH, error_model="numpy", **_KERNEL)
 #: Decorator of scalar helpers that verbs share.
 inline = numba.njit(fastmath=FASTMATH, error_model="numpy", boundscheck=False)
 

@@ -16,7 +16,7 @@ _CSR_PARTS = ("data", "indices", "indptr", "shape")
 
 
 class Table(NamedTuple):
-    """What a file holds: X, y, weights (or None) and one name per column of X."""
+    """What a file holds: X, y, weights (or None) and one name per column of X (x0, x1, ... without names)."""
 
     X: Any
     y: Array
@@ -55,13 +55,18 @@ def _read_csv(path: Path, target: str | None, weight: str | None) -> Table:
     if not columns:
         raise DataError(f"data: {path.name} is empty")
     named = not all(_is_number(name) for name in columns)
-    names = columns if named else [str(k) for k in range(len(columns))]
+    names = columns if named else _numbered(len(columns))
     chosen = _column(names, target if target is not None else names[-1], "target")
     weighing = None if weight is None else _column(names, weight, "weight column")
     features = [k for k in range(len(names)) if k not in (chosen, weighing)]
     if not features:
         raise DataError(f"data: {path.name} has no column besides the target; is the delimiter right?")
-    options = {"delimiter": delimiter, "skiprows": int(named), "encoding": "utf-8-sig", "comments": None}
+    options: dict[str, Any] = {
+        "delimiter": delimiter,
+        "skiprows": int(named),
+        "encoding": "utf-8-sig",
+        "comments": None,
+    }
     if named and sum(1 for _ in path.open(encoding="utf-8-sig")) < 2:
         raise DataError(f"data: {path.name} has a header but no rows")
 
@@ -75,6 +80,10 @@ def _read_csv(path: Path, target: str | None, weight: str | None) -> Table:
     except (ValueError, IndexError) as error:
         raise DataError(f"data: {_blame(path, delimiter, names, named, chosen) or error}") from error
     return Table(X, _numbers_if_possible(y), weights, tuple(names[k] for k in features))
+
+
+def _numbered(count: int) -> list[str]:
+    return [f"x{k}" for k in range(count)]
 
 
 def _is_number(text: str) -> bool:
@@ -133,7 +142,7 @@ def _read_npz(path: Path, target: str, weight: str | None) -> Table:
             raise DataError(f"{role}: {path.name} has no array {key!r}; it has {', '.join(arrays)}")
     weights = None if weight is None else arrays[weight]
     names = arrays.get("features")
-    features = [str(k) for k in range(X.shape[-1])] if names is None else [str(name) for name in names]
+    features = _numbered(X.shape[-1]) if names is None else [str(name) for name in names]
     return Table(X, arrays[target], weights, tuple(features))
 
 
@@ -146,4 +155,4 @@ def _read_svmlight(path: Path, target: str | None, weight: str | None) -> Table:
         X, y = load_svmlight_file(str(path))
     except ValueError as error:
         raise DataError(f"data: {path.name} is not in svmlight format: {error}") from error
-    return Table(sp.csr_array(X), y, None, tuple(str(k) for k in range(X.shape[1])))
+    return Table(sp.csr_array(X), y, None, tuple(_numbered(X.shape[1])))

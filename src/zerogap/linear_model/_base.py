@@ -74,12 +74,12 @@ class LinearEstimator(CallbackSupportMixin, Fitted, BaseEstimator):
         """What `fit` is given, checked: the matrix, targets or class numbers, weights or None."""
         raise NotImplementedError
 
-    def _targets(self, y: Array) -> Sequence[Array]:
+    def _targets(self, y: Array, weight: Array | None) -> Sequence[Array]:
         """The targets of the problems to solve."""
         raise NotImplementedError
 
     def _fit(self, X: Any, y: Array, weight: Array | None, task: FitTask) -> None:
-        paths = self._paths(X, self._targets(y), weight, [self._strength()], task)
+        paths = self._paths(X, self._targets(y, weight), weight, [self._strength()], task)
         self._keep([path[-1] for path in paths])
 
     def _problem(self, X: Any, target: Array, weight: Array | None, strength: Any) -> Any:

@@ -58,7 +58,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         per_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
         return per_class[codes] * (1.0 if weight is None else weight)
 
-    def _targets(self, codes: Array) -> Sequence[Array]:
+    def _targets(self, codes: Array, weight: Array | None) -> Sequence[Array]:
         """Labels -1 and +1: of the second class against the first, or of each class against the rest."""
         count = self.classes_.size
         positive = [1] if count == 2 else range(count)

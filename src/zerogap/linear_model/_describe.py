@@ -36,7 +36,7 @@ def _rows(estimator: Any, k: int | None, coef: Array, intercept: float) -> Itera
         open_sides = {"lower": -np.inf, "upper": np.inf, "multiplier": 0.0}
         yield {"name": "intercept", "kind": "intercept", "value": intercept, **open_sides}
     prices = estimator.multipliers_ if k is None else estimator.multipliers_[k]
-    for number, constraint in enumerate(_constraints(estimator)):
+    for number, constraint in enumerate(constraints_of(estimator)):
         wide = constraint.rows.shape[1] > coef.size
         activity = constraint.rows.dot(np.append(coef, intercept) if wide else coef)
         for i, value in enumerate(activity):
@@ -53,7 +53,8 @@ def _sides(estimator: Any, k: int | None, size: int) -> tuple[Array, Array, Arra
     return box[0 if k is None else k]
 
 
-def _constraints(estimator: Any) -> tuple[Any, ...]:
+def constraints_of(estimator: Any) -> tuple[Any, ...]:
+    """The constraints that an estimator was given, as a tuple."""
     given = estimator.constraints
     return (given,) if isinstance(given, Between) else tuple(given)
 

@@ -41,7 +41,7 @@ def strengths_of(estimator: Any, X: Any, y: Array, weight: Array | None, given: 
 def _silencing(estimator: Any, X: Any, y: Array, weight: Array | None) -> float:
     """max_j |s_j| at the best fit without features: the smallest l1 that keeps every coefficient at zero."""
     largest = 0.0
-    for target in estimator._targets(y):
+    for target in estimator._targets(y, weight):
         problem = Problem(
             X, target, loss=estimator._loss(), regularizer=ElasticNet(1.0, lower=0.0, upper=0.0),
             sample_weight=weight, fit_intercept=bool(estimator.fit_intercept),

@@ -9,6 +9,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from zerogap.linear_model._base import LinearEstimator
+from zerogap.linear_model._describe import constraints_of
 from zerogap.linear_model._docs import estimator
 from zerogap.linear_model._inputs import checked_weight, new_data, training_data
 from zerogap.linear_model._protocol import FitTask, with_callbacks
@@ -19,6 +20,8 @@ Array = np.ndarray
 @estimator
 class LinearRegressor(RegressorMixin, LinearEstimator):
     """Base of the regressors."""
+
+    _shift = 0.0
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -40,12 +43,17 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         X, y = training_data(self, X, y, y_numeric=True)
         return X, y, checked_weight(sample_weight, X.shape[0])
 
-    def _targets(self, y: Array) -> Sequence[Array]:
-        return [y]
+    def _targets(self, y: Array, weight: Array | None) -> Sequence[Array]:
+        """y around its mean, when an intercept can take the mean back: a shift of y costs no digits."""
+        wide = any(c.rows.shape[1] > self.n_features_in_ for c in constraints_of(self))
+        free = self.fit_intercept and not wide
+        self._shift = float(np.average(y, weights=weight)) if free else 0.0
+        return [y - self._shift]
 
     def _keep(self, results: list[Any]) -> None:
         super()._keep(results)
-        self.coef_, self.intercept_ = results[0].x, results[0].intercept
+        self.coef_ = results[0].x
+        self.intercept_ = results[0].intercept + self._shift
 
     def predict(self, X: Any) -> Array:
         """The fitted values X @ coef_ + intercept_."""

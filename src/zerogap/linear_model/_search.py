@@ -51,7 +51,7 @@ class PathSearch:
         variant, k = _choose(scores, self.selection == "one_standard_error")
         self._note(variants[variant], grids, grids[variant][k], scores)
         winner = _with_time_left(variants[variant], deadline, jobs=known.n_jobs)
-        paths = winner._paths(X, known._targets(y), weight, [grids[variant][k]], task)
+        paths = winner._paths(X, known._targets(y, weight), weight, [grids[variant][k]], task)
         known._keep([path[-1] for path in paths])
 
     def _variants(self) -> list[Any]:
@@ -92,7 +92,7 @@ def _score_fold(
     train, test = fold
     worker = _with_time_left(worker, deadline, jobs=1)
     inner = None if weight is None else weight[train]
-    paths = worker._paths(X[train], worker._targets(y[train]), inner, grid, task)
+    paths = worker._paths(X[train], worker._targets(y[train], inner), inner, grid, task)
     judge = copy.copy(worker)
     judge.__dict__.pop("feature_names_in_", None)  # X is an array by now
     score = _scorer(judge)

@@ -64,7 +64,7 @@ def regularization_path(
     worker = clone(estimator)
     X, y, weight = worker._prepare(X, y, sample_weight)
     grid = strengths_of(worker, X, y, weight, strengths)
-    paths: list[list[Result]] = worker._paths(X, worker._targets(y), weight, grid)
+    paths: list[list[Result]] = worker._paths(X, worker._targets(y, weight), weight, grid)
     coefs, intercepts, gaps = [], [], []
     for k in range(len(grid)):
         worker._keep([path[k] for path in paths])

@@ -61,7 +61,7 @@ class Rich:
             TextColumn("{task.description}"),
             console=Console(stderr=True),
         )  # fmt: skip
-        self._task = self._bar.add_task("starting", total=total, completed=done)
+        self._task = self._bar.add_task("starting", total=total, completed=int(done))
 
     def left(self) -> float:
         pace = (self._done - self._first) / max(time.monotonic() - self._begun, 1e-9)

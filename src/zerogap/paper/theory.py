@@ -40,13 +40,22 @@ def runs(case: Case, upsilon: float, seeds: int, step: str = "paper") -> Iterato
 
 
 def collected(
-    case: Case, upsilon: float, seeds: int, measure: Callable[[Any], tuple], step: str = "paper"
+    case: Case, upsilon: float, seeds: int, measure: Callable[[Case, Any], tuple], step: str = "paper"
 ) -> dict:
-    """measure(candidates) of all seeds, as an array (seeds, measures) for each number of passes."""
+    """measure(case, candidates) of all seeds, as an array (seeds, measures) for each number of passes."""
     found: dict[int, list[tuple]] = {passes: [] for passes in PASSES}
     for passes, offered in runs(case, upsilon, seeds, step):
-        found[passes].append(measure(offered))
+        found[passes].append(measure(case, offered))
     return {passes: np.array(values) for passes, values in found.items()}
+
+
+def _averaged(c: Case, offered: Any) -> tuple:
+    x = offered.points[0]
+    return c.problem.primal(x), c.violation(x)
+
+
+def _dual(c: Case, offered: Any) -> tuple:
+    return (c.excess(offered.dual),)
 
 
 def theorem1(seeds: int) -> Rows:
@@ -57,9 +66,7 @@ def theorem1(seeds: int) -> Rows:
         n, data = c.n, c.sizes[: c.problem.n_samples]
         slack = lipschitz(c.problem) ** 2 * float(data.sum())
         for upsilon in UPSILONS:
-            values = collected(
-                c, upsilon, seeds, lambda o, c=c: (c.problem.primal(o.points[0]), c.violation(o.points[0]))
-            )
+            values = collected(c, upsilon, seeds, _averaged)
             for passes, found in values.items():
                 K = passes * n - 1
                 reach = (K**2 / 4 + n * K) * (1 - 1 / upsilon)
@@ -80,7 +87,7 @@ def dual_rate(seeds: int) -> Rows:
         n = c.n
         first = c.excess(np.zeros(n)) + n**2 / (2 * (n**2 - 1)) * c.norm(c.u)
         for step in ("paper", "long"):
-            values = collected(c, 2.0, seeds, lambda o, c=c: (c.excess(o.dual),), step)
+            values = collected(c, 2.0, seeds, _dual, step)
             for passes, found in values.items():
                 K = passes * n - 1
                 bound = (2 * n / (2 * n + K * n / math.sqrt(n**2 - 1))) ** 2 * first
@@ -93,7 +100,7 @@ def not_averaged(seeds: int) -> Rows:
     c = case("constraints alone")
     L = _constant(c)
 
-    def measure(offered: Any) -> tuple:
+    def measure(c: Case, offered: Any) -> tuple:
         u, x = offered.dual, offered.points[-1]
         error, largest = c.problem.primal(x) - c.best, np.abs(u).max()
         return error, c.violation(x), c.violation(x, False), c.excess(u), largest**2

@@ -16,10 +16,10 @@ class Between:
     """lower <= J x <= upper, row by row; a multiplier is >= 0 at `upper`, <= 0 at `lower`.
 
     Either side may be a scalar or infinite. With `fit_intercept=True`, J may have one column more than
-    X: the coefficient of the intercept.
+    X: the coefficient of the intercept. `names` labels the rows in `result.summary()`.
     """
 
-    def __init__(self, J: Any, lower: Any = -np.inf, upper: Any = np.inf):
+    def __init__(self, J: Any, lower: Any = -np.inf, upper: Any = np.inf, *, names: Any = None):
         name = type(self).__name__
         self.rows, self.norms = as_constraint_rows(J, f"{name} matrix")
         self.lower = self._side(lower, "lower")
@@ -32,9 +32,16 @@ class Between:
             )
         if (self.lower == np.inf).any() or (self.upper == -np.inf).any():
             raise ProblemError(f"{name}: lower may be -inf and upper +inf, not the other way round")
+        self.names = _names(names, len(self), name)
 
     def _side(self, values: Any, side: str) -> Array:
         return _bound(values, self.rows.shape[0], f"{type(self).__name__} {side}")
+
+    def row_names(self) -> list[str]:
+        """A name for every row: the given one, or kind and number."""
+        if self.names is not None:
+            return self.names
+        return [f"{type(self).__name__}[{i}]" for i in range(len(self))]
 
     def __len__(self) -> int:
         return self.rows.shape[0]
@@ -57,8 +64,8 @@ class Between:
 class Equal(Between):
     """B x = e, row by row; a positive multiplier says that raising e would lower the objective."""
 
-    def __init__(self, B: Any, e: Any = 0.0):
-        super().__init__(B, e, e)
+    def __init__(self, B: Any, e: Any = 0.0, *, names: Any = None):
+        super().__init__(B, e, e, names=names)
 
     def _side(self, values: Any, side: str) -> Array:
         values = super()._side(values, "e")
@@ -74,3 +81,12 @@ def _bound(values: Any, size: int, name: str) -> Array:
         raise DataError(f"{name}: expected numbers; got NaN")
     finite = check_vector(np.where(np.isinf(vector), 0.0, vector), size, name, "one entry per row")
     return np.where(np.isinf(vector), vector, finite)
+
+
+def _names(names: Any, size: int, owner: str) -> list[str] | None:
+    if names is None:
+        return None
+    listed = [names] if isinstance(names, str) else [str(name) for name in names]
+    if len(listed) != size:
+        raise DataError(f"{owner} names: expected {size}, one per row; got {len(listed)}")
+    return listed

@@ -28,7 +28,7 @@ SLOPE_ROUNDING = 16 * np.finfo(np.float64).eps
 class Flat(NamedTuple):
     """Features without curvature, and the interval of s_j where the conjugate of each is finite."""
 
-    index: Array
+    features: Array
     low: Array
     high: Array
 
@@ -196,9 +196,9 @@ class Problem:
         Outside by the rounding of the sum s_j counts as inside.
         """
         flat = self.flat
-        if not flat.index.size:
+        if not flat.features.size:
             return s
-        own = s[flat.index]
+        own = s[flat.features]
         inside = np.clip(own, flat.low, flat.high)
         outside = np.abs(own - inside)
         if not outside.any():
@@ -206,12 +206,12 @@ class Problem:
         if (outside > SLOPE_ROUNDING * self._slope_sizes(u)).any():
             return None
         s = s.copy()
-        s[flat.index] = inside
+        s[flat.features] = inside
         return s
 
     def _slope_sizes(self, u: Array) -> Array:
         """sum_i |w_i u_i r_ij| for the flat features."""
-        flat, size = self.flat.index, np.abs(self.weight * u)
+        flat, size = self.flat.features, np.abs(self.weight * u)
         if flat[0] == self.n_features:
             n = self.n_samples
             return np.array([size[:n].sum() + size[n:] @ np.abs(self.rows.constants)])

@@ -51,7 +51,8 @@ class Farkas:
         return bool(self.margin() > MARGIN)
 
     def __str__(self) -> str:
-        named = ", ".join(f"{type(self.problem.constraints[c]).__name__} {c} row {i}" for c, i in self.rows[:8])
+        kinds = [type(constraint).__name__ for constraint in self.problem.constraints]
+        named = ", ".join(f"{kinds[c]} {c} row {i}" for c, i in self.rows[:8])
         more = f" and {len(self.rows) - 8} more" if len(self.rows) > 8 else ""
         box = f"; the box of {self.features.size} feature(s) takes part" if self.features.size else ""
         return f"these rows contradict each other: {named}{more}{box}" if named else f"the box is empty{box}"
@@ -218,7 +219,12 @@ def _phase_one(rows: _Rows, index: Array) -> tuple[Array, Array] | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         answer = scipy.optimize.linprog(
-            cost, A_ub=A, b_ub=np.append(high[top], -low[bottom]), bounds=bounds, method="highs", options=options
+            cost,
+            A_ub=A,
+            b_ub=np.append(high[top], -low[bottom]),
+            bounds=bounds,
+            method="highs",
+            options=options,
         )
     if answer.status != 0 or answer.fun <= _FEASIBLE:
         return None

@@ -1,13 +1,17 @@
 """The frozen result of a solve."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
 from zerogap.problem.problem import Problem
 from zerogap.result.certificate import Certificate
+from zerogap.result.feasibility import Farkas
 from zerogap.result.history import History
+from zerogap.result.repaired import FeasiblePoint, feasible_point
 from zerogap.result.status import Status
+from zerogap.result.summary import constraint_frame, slack
 
 Array = np.ndarray
 
@@ -24,6 +28,7 @@ class Result:
     history      one record per check
     passes       row visits / number of rows
     algorithm    the algorithm that ran
+    infeasibility  a Farkas certificate when the constraints contradict each other; see its `verify`
     """
 
     problem: Problem
@@ -36,11 +41,44 @@ class Result:
     passes: float
     seconds: float
     algorithm: str
+    infeasibility: Farkas | None = None
 
     @property
     def multipliers(self) -> list[Array]:
         """One array per constraint object, in the order given; >= 0 at upper, <= 0 at lower bounds."""
         return self.problem.multipliers(self.dual)
+
+    @property
+    def activity(self) -> list[Array]:
+        """r_i . x of every constraint row, one array per constraint object."""
+        return self.problem.multipliers(self.problem.rows.dot(self._point))
+
+    @property
+    def slack(self) -> list[Array]:
+        """Distance to the nearer side of every constraint row's range; negative where it is violated."""
+        margins = self.problem.rows.dot(self._point)
+        n = self.problem.n_samples
+        return self.problem.multipliers(np.append(margins[:n], slack(self.problem, margins[n:])))
+
+    @property
+    def _point(self) -> Array:
+        return self.problem.join(self.x, self.intercept)
+
+    def feasible(self) -> FeasiblePoint | None:
+        """A point near x that satisfies every constraint to 1e-12 (scaled), with its own valid gap.
+
+        None where no such point was found, as in an infeasible problem.
+        """
+        return feasible_point(self.problem, self.x, self.intercept, self.dual)
+
+    def summary(self) -> Any:
+        """A pandas DataFrame with a line per constraint row (needs pandas).
+
+        `multiplier` is the shadow price: raising `upper` (or the right-hand side of an equality) by a
+        small d changes the optimal objective by -multiplier * d; likewise `lower`, whose multiplier is
+        negative.
+        """
+        return constraint_frame(self.problem, self._point, self.dual[self.problem.n_samples :])
 
     @property
     def solved(self) -> bool:

@@ -23,6 +23,7 @@ from zerogap.result.status import Status
 from zerogap.solver import settings
 from zerogap.solver.ardca import ArdcaSolver
 from zerogap.solver.auto import AutoSolver
+from zerogap.solver.contradiction import Contradiction
 from zerogap.solver.incumbent import Incumbent
 from zerogap.solver.newton import newton_solver
 from zerogap.solver.progress import reporter
@@ -104,7 +105,7 @@ def solve(
     x, b = problem.split(best.point)
     result = Result(
         problem, x, b, best.dual, status, best.certificate, history, passes,
-        time.perf_counter() - begun, name,
+        time.perf_counter() - begun, name, best.proof,
     )  # fmt: skip
     if warn and status is not Status.SOLVED:
         warnings.warn(_warning(result, tol), ConvergenceWarning, stacklevel=2)
@@ -132,7 +133,7 @@ def _loop(
     callbacks: Sequence[Callable[[Record], Any]],
     begun: float,
 ) -> tuple[Status, Incumbent, float]:
-    best = Incumbent(problem)
+    best, contradiction = Incumbent(problem), Contradiction(problem)
     passes, progressed = 0.0, 0
     error, bound = math.inf, -math.inf
     while True:
@@ -155,6 +156,8 @@ def _loop(
             error, bound, progressed = certificate.error, certificate.dual, len(history)
         idle = (len(history) - progressed) // getattr(solver, "patience", 1)
         status = _verdict(certificate, limits, passes, any(wishes), idle)
+        if status is not Status.SOLVED and contradiction.look(certificate, status is not None):
+            best.proof, status = contradiction.proof, Status.INFEASIBLE
         if status is not None:
             return status, best, passes
 
@@ -244,6 +247,8 @@ def _interrupts() -> Iterator[threading.Event]:
 
 def _warning(result: Result, tol: float) -> str:
     c = result.certificate
+    if result.infeasibility is not None:
+        return f"{result.status}: {result.status.sentence}; {result.infeasibility}."
     remedy = {
         Status.MAX_PASSES: "Raise max_passes, or loosen tol",
         Status.MAX_TIME: "Raise max_time, or loosen tol",

@@ -4,6 +4,8 @@ A feature with mu_j = 0 has a finite conjugate only for -l1_j <= s_j where it ha
 s_j <= l1_j where it has no lower one; an unpenalised intercept asks for s_b = 0.
 """
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 
@@ -27,10 +29,10 @@ class DualRepair:
     def __init__(self, problem: Problem):
         self.problem = problem
         flat = problem.flat
-        self.any = flat.index.size > 0
-        self._only_intercept = problem.fit_intercept and flat.index.size == 1
+        self.any = flat.features.size > 0
+        self._only_intercept = problem.fit_intercept and flat.features.size == 1
         if self.any and not self._only_intercept:
-            features = flat.index[flat.index < problem.n_features]
+            features = flat.features[flat.features < problem.n_features]
             everything = features.size == problem.n_features
             self.rows = problem.rows if everything else problem.rows.columns(features)
             self.low, self.high = np.empty(problem.n_rows), np.empty(problem.n_rows)
@@ -53,7 +55,8 @@ class DualRepair:
 
     def _interval(self, x: Array) -> tuple[Array, Array]:
         """The slopes for which x_j minimises f_j(x_j) + s_j x_j, for the flat features."""
-        index, penalty = self.problem.flat.index, self.problem.penalty
+        index = self.problem.flat.features
+        penalty: Any = self.problem.penalty
         low, high = np.zeros(x.size), np.zeros(x.size)
         t = self.problem.n_features
         own, l1 = x[:t], penalty.l1

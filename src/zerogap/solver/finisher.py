@@ -11,6 +11,7 @@ maximisers and sigma, s grow. Nothing needs mu_j > 0.
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -188,7 +189,7 @@ class NewtonSolver:
 
     def _size(self) -> float:
         """About the size of the objective; x may still be outside its box."""
-        penalty = self.problem.penalty
+        penalty: Any = self.problem.penalty
         x = np.clip(self.problem.split(self.x)[0], penalty.lower, penalty.upper)
         return abs(self.problem.primal_from_margins(x, self.m))
 

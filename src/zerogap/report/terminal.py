@@ -11,12 +11,11 @@ _COLUMNS = ("pass", "seconds", "objective", "best bound", "gap", "violation", "p
 _WIDTHS = (8, 9, 15, 15, 10, 10, 0)
 
 
-class Console:
+class Terminal:
     """Lines with a style. Styles are rich's; without rich, or when the output is no terminal, they vanish."""
 
-    def __init__(self, stream: Any = None, quiet: bool = False):
+    def __init__(self, stream: Any = None):
         self.stream = stream or sys.stdout
-        self.quiet = quiet
         self._rich: Any = None
         try:
             import rich.console
@@ -25,22 +24,13 @@ class Console:
         self._rich = rich.console.Console(file=self.stream, highlight=False, soft_wrap=True)
 
     def line(self, text: str = "", style: str | None = None) -> None:
-        """Print one line at once, unless quiet."""
-        if self.quiet:
-            return
+        """Print one line, at once."""
         if self._rich is None:
             print(text, file=self.stream, flush=True)
         else:
             self._rich.print(text, style=style, markup=False)
 
-    def heading(self, text: str) -> None:
-        self.line()
-        self.line(text, "bold")
-
-    def note(self, text: str) -> None:
-        self.line(text, "dim")
-
-    def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "  ") -> None:
+    def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "") -> None:
         """Columns as wide as their widest cell; the first one left-aligned, the others right-aligned."""
         widths = [max(len(row[k]) for row in [head, *rows]) for k in range(len(head))]
 
@@ -69,11 +59,11 @@ class Console:
         return report
 
     def _cells(self, cells: Sequence[str]) -> str:
-        return "  " + " ".join(cell.rjust(width) for cell, width in zip(cells, _WIDTHS, strict=True))
+        return " ".join(cell.rjust(width) for cell, width in zip(cells, _WIDTHS, strict=True))
 
-    def certificate(self, result: Result) -> None:
+    def result(self, result: Result) -> None:
         """Status, certificate and effort."""
         first, *rest = str(result).splitlines()
-        self.line("  " + first, "bold green" if result.solved else "bold yellow")
+        self.line(first, "bold green" if result.solved else "bold yellow")
         for text in rest:
-            self.line("  " + text)
+            self.line(text)
