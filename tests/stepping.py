@@ -61,8 +61,8 @@ def sdca(problem, u0, orders, **settings):
     draw_from(solver, orders)
     solver.start(u0)
     kept = []
-    for _ in orders:
-        solver.advance(1, lambda: False)
+    for order in orders:
+        solver.advance(len(order) / problem.active_rows.size, lambda: False)
         kept.append(solver.u.copy())
     return np.array(kept)
 

@@ -11,7 +11,6 @@ from zerogap._jit import kernel
 from zerogap.data.rows import (
     DenseRows,
     SparseRows,
-    StackedRows,
     as_constraint_rows,
     as_rows,
     column,
@@ -20,6 +19,8 @@ from zerogap.data.rows import (
     split_last_column,
     stack_sparse,
 )
+from zerogap.data.stacked import StackedRows
+from zerogap.problem.regularizers import Free, Quadratic
 from zerogap.solver.kernels import add_row
 from zerogap.solver.views import Plain
 
@@ -156,8 +157,8 @@ def densify(rows, i, out):
 
 
 @kernel
-def spread(rows, i, s):
-    add_row(rows, i, Plain(s, 0), 2.0, 0.0)
+def spread(rows, i, f, s):
+    add_row(rows, i, f, Plain(s, 0), 2.0, 0.0)
 
 
 @each_dtype
@@ -176,7 +177,7 @@ def test_compiled_stacked_rows(storage):
     rows, full = make(storage, np.random.default_rng(8))
     for i in range(len(full)):
         s = np.zeros(T + 1)
-        spread(rows.compiled(), np.uint32(i), s)
+        spread(rows.compiled(), np.uint32(i), Quadratic(1.0, Free(0.0, 0.0)), s)
         np.testing.assert_allclose(s[: full.shape[1]], 2.0 * full[i], rtol=1e-15)
 
 

@@ -50,6 +50,7 @@ def read_table(path: str | Path, target: str | None = None, weight: str | None =
 def _read_csv(path: Path, target: str | None, weight: str | None) -> Table:
     with path.open(newline="", encoding="utf-8-sig") as file:
         first = file.readline()
+        rest = file.readline().strip()
         delimiter = max(",;\t", key=first.count)
         columns = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
     if not columns:
@@ -67,7 +68,7 @@ def _read_csv(path: Path, target: str | None, weight: str | None) -> Table:
         "encoding": "utf-8-sig",
         "comments": None,
     }
-    if named and sum(1 for _ in path.open(encoding="utf-8-sig")) < 2:
+    if named and not rest:
         raise DataError(f"data: {path.name} has a header but no rows")
 
     def read(where: list[int], kind: type) -> Array:

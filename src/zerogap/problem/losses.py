@@ -300,7 +300,7 @@ register(
     domain=_everywhere,
     smoothness=lambda loss: 0.5,
     gradient=lambda loss, m, y: 2.0 * _shrink(m - y, loss.epsilon),
-    curvature=lambda loss, m, y: 2.0 if abs(m - y) > loss.epsilon else 0.0,
+    curvature=lambda loss, m, y: 2.0 if abs(m - y) >= loss.epsilon else 0.0,
     name="squared_epsilon_insensitive",
     check=_positive("epsilon", zero_too=True),
 )
