@@ -170,7 +170,7 @@ class Regularizer:
 
 @dataclass(frozen=True, eq=False)
 class Separable(Regularizer):
-    """f(x) = sum_j mu_j/2 (x_j - center_j)^2 + l1_j |x_j|,  lower_j <= x_j <= upper_j.
+    """f(x) = sum_j mu_j/2 (x_j - center_j)^2 + linear_j x_j + l1_j |x_j|,  lower_j <= x_j <= upper_j.
 
     Every field has one entry per feature.
     """
@@ -180,21 +180,27 @@ class Separable(Regularizer):
     l1: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    linear: np.ndarray
+
+    @property
+    def pull(self):
+        return self.mu * self.center - self.linear
 
     @classmethod
-    def create(cls, n_features, l2, l1=0.0, lower=-np.inf, upper=np.inf, center=0.0):
+    def create(cls, n_features, l2, l1=0.0, lower=-np.inf, upper=np.inf, center=0.0, linear=0.0):
         def full(value):
             return np.broadcast_to(np.asarray(value, float), (n_features,)).copy()
 
-        return cls(full(l2), full(center), full(l1), full(lower), full(upper))
+        return cls(full(l2), full(center), full(l1), full(lower), full(upper), full(linear))
 
     def value(self, x):
         if np.any(x < self.lower) or np.any(x > self.upper):
             return np.inf
-        return float(np.sum(self.mu / 2 * (x - self.center) ** 2 + self.l1 * np.abs(x)))
+        smooth = self.mu / 2 * (x - self.center) ** 2 + self.linear * x
+        return float(np.sum(smooth + self.l1 * np.abs(x)))
 
     def minimiser(self, s):
-        pull = self.mu * self.center - s
+        pull = self.pull - s
         free = np.sign(pull) * np.maximum(np.abs(pull) - self.l1, 0.0) / self.mu
         return np.clip(free, self.lower, self.upper)
 

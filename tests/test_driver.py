@@ -136,6 +136,15 @@ def test_ctrl_c_reaches_a_running_epoch():
     assert certified(result)
 
 
+@pytest.fixture
+def interruptible():
+    """Python's own answer to SIGINT; a process started in the background may have been told to ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_a_second_ctrl_c_raises():
     presses = []
 

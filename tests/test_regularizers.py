@@ -22,6 +22,7 @@ SEPARABLE = {
     "nonnegative": (Separable, lambda rng: {"l2": 0.5, "l1": rng.uniform(0, 1), "lower": 0.0}),
     "off_zero": (Separable, lambda rng: {"l2": 0.5, "l1": rng.uniform(0, 1), "lower": 0.5, "upper": 2.0}),
     "center": (Separable, lambda rng: {"l2": 0.5, "l1": 0.25, "center": rng.standard_normal()}),
+    "linear": (Separable, lambda rng: {"l2": 0.5, "l1": 0.25, "linear": rng.standard_normal()}),
     "arrays": (Separable, lambda rng: array_parameters(rng)),
 }
 each_kind = pytest.mark.parametrize("kind", SEPARABLE)
@@ -36,6 +37,7 @@ def array_parameters(rng):
         "lower": lower,
         "upper": np.where(np.isinf(lower), rng.standard_normal(T), lower + width),
         "center": rng.standard_normal(T),
+        "linear": rng.standard_normal(T),
     }
 
 
@@ -51,7 +53,7 @@ def separable(kind, seed):
 def slopes_to_try(f, rng):
     """Random slopes, and those at which a coordinate meets a threshold."""
     random = rng.standard_normal((20, T)) * 10 ** rng.uniform(-3, 3, (20, 1))
-    pull = f.mu * f.center
+    pull = f.pull
     at_upper = pull - f.mu * f.upper - f.l1 * np.sign(f.upper)
     at_lower = pull - f.mu * f.lower - f.l1 * np.sign(f.lower)
     thresholds = [pull - f.l1, pull + f.l1, at_upper, at_lower]
@@ -136,7 +138,9 @@ def test_minimiser_minimises(kind, seed):
                 q = np.clip(q, penalty.lower, penalty.upper)
             other, growth = penalty.value(q) + s @ q, 0.5 * np.sum(penalty.mu * (q - x) ** 2)
             # the three terms cancel: rounding is relative to their sizes
-            size = penalty.value(q) + penalty.value(x) + np.abs(s) @ (np.abs(q) + np.abs(x)) + growth
+            steep = np.abs(s) + np.abs(getattr(penalty, "linear", 0.0))
+            size = abs(penalty.value(q)) + abs(penalty.value(x)) + steep @ (np.abs(q) + np.abs(x))
+            size += growth
             assert other - best - growth >= -32 * EPS * (1 + size)
 
 
@@ -175,7 +179,7 @@ def test_compiled_minimiser_is_the_numpy_one(kind, seed):
     assert type(f) is SEPARABLE[kind][0]
     for s in slopes:
         minimise_all(f, s, out)
-        rounding = 8 * EPS * (np.abs(s) + np.abs(expected.mu * expected.center) + expected.l1) / expected.mu
+        rounding = 8 * EPS * (np.abs(s) + np.abs(expected.pull) + expected.l1) / expected.mu
         assert np.all(np.abs(out - penalty.minimiser(s)) <= rounding)
         if penalty.boxed:
             assert np.all((out >= penalty.lower) & (out <= penalty.upper))
@@ -187,7 +191,7 @@ def test_a_piece_holds_between_its_ends(kind, seed):
     penalty, expected, slopes = separable(kind, seed)
     f, out, x = penalty.compiled(Free(0.0, 0.0)), np.empty((T, 4)), np.empty(T)
     rng = np.random.default_rng(seed)
-    sizes = np.abs(expected.mu * expected.center) + expected.l1
+    sizes = np.abs(expected.pull) + expected.l1
     for s in slopes:
         pieces(f, s, out)
         slope, offset, lowest, highest = out.T
@@ -223,3 +227,16 @@ def test_no_curvature_and_no_box_leaves_no_bound():
     penalty = zg.ElasticNet([0.0, 1.0], l1=[0.5, 0.0]).bind(2)
     assert penalty.conjugate(np.array([0.25, 0.0])) == 0.0
     assert penalty.conjugate(np.array([0.75, 0.0])) == np.inf
+
+
+def test_a_linear_term_moves_the_slopes_of_flat_features():
+    """f = q.x on the line has a finite conjugate at s = -q alone; with l1 or a side, on an interval."""
+    penalty = zg.ElasticNet(
+        0.0, l1=[0.0, 0.5, 0.0], lower=[-np.inf, -np.inf, 0.0], linear=[2.0, 2.0, 2.0]
+    ).bind(3)
+    index, low, high = penalty.flat()
+    np.testing.assert_array_equal(index, [0, 1, 2])
+    np.testing.assert_array_equal(low, [-2.0, -2.5, -2.0])
+    np.testing.assert_array_equal(high, [-2.0, -1.5, np.inf])
+    assert penalty.conjugate(np.array([-2.0, -1.75, 5.0])) == 0.0
+    assert penalty.conjugate(np.array([-2.0, -1.0, 5.0])) == np.inf

@@ -67,7 +67,7 @@ def box_of(result: Any) -> tuple[Array, Array, Array]:
     problem, x = result.problem, result.x
     penalty, t = problem.penalty, problem.n_features
     lower, upper = (np.broadcast_to(side, (t,)) for side in (penalty.lower, penalty.upper))
-    left = -problem.slope(result.dual)[:t] - penalty.mu * (x - penalty.center)
+    left = -problem.slope(result.dual)[:t] - penalty.mu * x + penalty.pull
     left = left - np.where(x == 0.0, np.clip(left, -penalty.l1, penalty.l1), penalty.l1 * np.sign(x))
     at_lower, at_upper = x <= lower, x >= upper
     multiplier = np.where(at_lower, np.minimum(left, 0.0), 0.0) + np.where(

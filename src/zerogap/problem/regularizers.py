@@ -1,6 +1,6 @@
 """The strongly convex part f: separable (elastic net, box, centre) or group-separable.
 
-    ElasticNet   f(x) = sum_j l2_j/2 (x_j - c_j)^2 + l1_j |x_j| + indicator[lower_j <= x_j <= upper_j]
+    ElasticNet   f(x) = sum_j l2_j/2 (x_j - c_j)^2 + q_j x_j + l1_j |x_j| + indicator[lower_j, upper_j]
     L2           f(x) = l2/2 ||x||^2
     GroupLasso   f(x) = l2/2 ||x||^2 + group * sum_g sqrt(|g|) ||x_g||_2
 
@@ -42,7 +42,7 @@ class SoftQuadratic(NamedTuple):
 
 
 class Separable(NamedTuple):
-    """mu_j/2 (x_j - c_j)^2 + l1_j |x_j| on [lower_j, upper_j]; pull = mu c."""
+    """mu_j/2 (x_j - c_j)^2 + q_j x_j + l1_j |x_j| on [lower_j, upper_j]; pull = mu c - q."""
 
     mu: Array
     pull: Array
@@ -126,9 +126,17 @@ def _(f, j, s):
 class SeparablePenalty:
     """A bound separable f: scalars where one number serves all features, arrays otherwise."""
 
-    def __init__(self, n_features: int, mu: Any, l1: Any, lower: Any, upper: Any, center: Any):
+    def __init__(
+        self, n_features: int, mu: Any, l1: Any, lower: Any, upper: Any, center: Any, linear: Any = 0.0
+    ):
         self.n_features = n_features
         self.mu, self.l1, self.lower, self.upper, self.center = mu, l1, lower, upper, center
+        self.linear = linear
+
+    @property
+    def pull(self) -> Any:
+        """Minus the gradient of the smooth part at zero: mu c - q."""
+        return self.mu * self.center - self.linear
 
     @property
     def separable(self) -> bool:
@@ -152,8 +160,10 @@ class SeparablePenalty:
         """Features with mu_j = 0, and the interval of s_j where f_j*(-s_j) is finite."""
         full = np.zeros(self.n_features)
         index = np.flatnonzero(self.mu + full == 0.0)
-        l1, lower, upper = ((p + full)[index] for p in (self.l1, self.lower, self.upper))
-        return index, np.where(upper == np.inf, -l1, -np.inf), np.where(lower == -np.inf, l1, np.inf)
+        parts = (self.l1, self.lower, self.upper, self.linear)
+        l1, lower, upper, q = ((p + full)[index] for p in parts)
+        low, high = np.where(upper == np.inf, -l1, -np.inf), np.where(lower == -np.inf, l1, np.inf)
+        return index, low - q, high - q
 
     def value(self, x: Array) -> float:
         """f(x), inf outside the box."""
@@ -162,15 +172,16 @@ class SeparablePenalty:
         return self._quadratic(x) + (self._absolute(np.abs(x)) if np.any(self.l1) else 0.0)
 
     def _quadratic(self, x: Array) -> float:
-        """sum_j mu_j/2 (x_j - c_j)^2, without a temporary where c = 0."""
+        """sum_j mu_j/2 (x_j - c_j)^2 + q_j x_j, without a temporary where c = 0."""
         d = x - self.center if np.any(self.center) else x
+        first = float(np.sum(self.linear * x)) if np.any(self.linear) else 0.0
         if np.ndim(self.mu) == 0:
-            return 0.5 * float(self.mu * np.einsum("j,j->", d, d))
-        return 0.5 * float(np.einsum("j,j,j->", self.mu, d, d))
+            return 0.5 * float(self.mu * np.einsum("j,j->", d, d)) + first
+        return 0.5 * float(np.einsum("j,j,j->", self.mu, d, d)) + first
 
     def minimiser(self, s: Array) -> Array:
         """argmin_x f(x) + s.x; where mu_j = 0, any finite element of it."""
-        x = self.mu * self.center - s
+        x = self.pull - s
         if np.any(self.l1):
             x -= np.clip(x, -self.l1, self.l1)  # the soft threshold
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -191,14 +202,14 @@ class SeparablePenalty:
         return float(size.sum())
 
     def compiled(self, free: Free) -> Any:
-        scalars = (self.mu, self.l1, self.center)
-        if not self.boxed and all(np.ndim(p) == 0 for p in scalars) and self.center == 0.0:
+        uniform = all(np.ndim(p) == 0 for p in (self.mu, self.l1, self.pull))
+        if not self.boxed and uniform and self.pull == 0.0:
             if self.l1 == 0.0:
                 return Quadratic(1.0 / self.mu, free)
             return SoftQuadratic(1.0 / self.mu, float(self.l1), free)
         full = [
             np.array(np.broadcast_to(p, (self.n_features,)), dtype=np.float64)
-            for p in (self.mu, self.mu * self.center, self.l1, self.lower, self.upper)
+            for p in (self.mu, self.pull, self.l1, self.lower, self.upper)
         ]
         return Separable(full[0], full[1], full[2], full[3], full[4], free)
 
@@ -267,7 +278,7 @@ Penalty = SeparablePenalty | GroupPenalty
 
 @dataclasses.dataclass(frozen=True)
 class ElasticNet:
-    """f(x) = sum_j l2/2 (x_j - center_j)^2 + l1 |x_j|, with lower <= x <= upper.
+    """f(x) = sum_j l2/2 (x_j - center_j)^2 + linear_j x_j + l1 |x_j|, with lower <= x <= upper.
 
     Every parameter is a number or an array with one entry per feature.
     """
@@ -277,9 +288,11 @@ class ElasticNet:
     lower: Any = -np.inf
     upper: Any = np.inf
     center: Any = 0.0
+    linear: Any = 0.0
 
     def bind(self, n_features: int) -> SeparablePenalty:
-        l2, l1, center = (self._parameter(name, n_features) for name in ("l2", "l1", "center"))
+        l2, l1 = (self._parameter(name, n_features) for name in ("l2", "l1"))
+        center, linear = (self._parameter(name, n_features) for name in ("center", "linear"))
         lower, upper = (self._parameter(name, n_features, True) for name in ("lower", "upper"))
         for name, values in (("l2", l2), ("l1", l1)):
             if np.any(np.less(values, 0)):
@@ -289,7 +302,7 @@ class ElasticNet:
             raise ProblemError(f"regularizer box: expected lower <= upper; feature {j} has it reversed")
         if np.any(np.equal(lower, np.inf)) or np.any(np.equal(upper, -np.inf)):
             raise ProblemError("regularizer box: lower may be -inf and upper +inf, not the reverse")
-        return SeparablePenalty(n_features, l2, l1, lower, upper, center)
+        return SeparablePenalty(n_features, l2, l1, lower, upper, center, linear)
 
     def _parameter(self, name: str, n_features: int, infinite: bool = False) -> Any:
         raw = getattr(self, name)

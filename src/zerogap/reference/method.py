@@ -126,7 +126,7 @@ def separable_terms(penalty: SeparablePenalty) -> Separable:
     """The compiled f with one entry per feature, whatever the penalty's own compact form."""
     full = [
         np.array(np.broadcast_to(p, (penalty.n_features,)), dtype=np.float64)
-        for p in (penalty.mu, penalty.mu * penalty.center, penalty.l1, penalty.lower, penalty.upper)
+        for p in (penalty.mu, penalty.pull, penalty.l1, penalty.lower, penalty.upper)
     ]
     return Separable(full[0], full[1], full[2], full[3], full[4], Free(0.0, 0.0))
 

@@ -64,7 +64,7 @@ class ProximalPoint:
     def _center(self, y: Array) -> None:
         """The inner penalty: f(x) + kappa/2 ||x - y||^2, a constant aside."""
         own, kappa = self._own, self.schedule.kappa
-        middle = (own.mu * own.center + kappa * y) / self._mu
+        middle = (own.pull + kappa * y) / self._mu
         penalty = SeparablePenalty(own.n_features, self._mu, own.l1, own.lower, own.upper, middle)
         self._inner = variant(self.problem, penalty=penalty)
         self._f = separable_terms(penalty)

@@ -103,9 +103,9 @@ class ActiveSetSolver:
         self.active = chosen.size
         rows = problem.rows.columns(chosen)
         held = problem.rows.dot(problem.join(np.where(free, 0.0, self.x), 0.0))
-        full = (np.broadcast_to(p, free.shape)[chosen] for p in (penalty.mu, penalty.center, penalty.l1))
-        mu, center, l1 = full
-        linear = mu * center - l1 * np.sign(self.x[chosen])
+        full = (np.broadcast_to(p, free.shape)[chosen] for p in (penalty.mu, penalty.pull, penalty.l1))
+        mu, pull, l1 = full
+        linear = pull - l1 * np.sign(self.x[chosen])
         if problem.fit_intercept:
             mu, linear = np.append(mu, 0.0), np.append(linear, 0.0)
         right = rows.tdot(weight * (problem.y - held)) + linear

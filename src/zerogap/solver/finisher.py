@@ -86,7 +86,7 @@ class NewtonSolver:
         t = problem.n_features
         self.mu, self.pull = np.zeros(t + extra), np.zeros(t + extra)
         self.mu[:t] = problem.penalty.mu
-        self.pull[:t] = problem.penalty.mu * problem.penalty.center
+        self.pull[:t] = problem.penalty.pull
         self.identity = IdentityRows(problem.penalty, extra)
         self.excess = 0.0
         self.settled = 0
