@@ -136,12 +136,16 @@ class DenseRows:
             yield rows, self.matrix[rows].astype(np.float64, copy=False)
 
     def dot(self, x: Array) -> Array:
+        if self.matrix.dtype == np.float64:
+            return self.matrix @ x
         out = np.empty(self.shape[0])
         for rows, block in self._blocks():
             np.dot(block, x, out=out[rows])
         return out
 
     def tdot(self, u: Array) -> Array:
+        if self.matrix.dtype == np.float64:
+            return u @ self.matrix
         out = np.zeros(self.shape[1])
         for rows, block in self._blocks():
             out += u[rows] @ block

@@ -16,6 +16,8 @@ class StackedRows:
         self.intercept = intercept
         self.n_top = top.shape[0]
         self.shape = (self.n_top + bottom.shape[0], top.shape[1] + int(intercept))
+        # on small data, a product with an empty sparse matrix costs more than all others
+        self.constrained = bottom.shape[0] > 0
 
     def _split(self, x: Array) -> tuple[Array, float]:
         t = self.top.shape[1]
@@ -23,6 +25,9 @@ class StackedRows:
 
     def dot(self, x: Array) -> Array:
         x, b = self._split(x)
+        if not self.constrained:
+            out = self.top.dot(x)
+            return out + b if b != 0.0 else out
         out = np.empty(self.shape[0])
         out[: self.n_top] = self.top.dot(x)
         out[self.n_top :] = self.bottom.dot(x)
@@ -32,14 +37,17 @@ class StackedRows:
         return out
 
     def tdot(self, u: Array) -> Array:
-        s = self.top.tdot(u[: self.n_top])
-        if self.bottom.shape[0]:
+        above = u[: self.n_top]
+        s = self.top.tdot(above)
+        total = above.sum() if self.intercept else 0.0
+        if self.constrained:
             s += self.bottom.tdot(u[self.n_top :])
-        if self.intercept:
-            s = np.append(s, u[: self.n_top].sum() + u[self.n_top :] @ self.constants)
-        return s
+            total += u[self.n_top :] @ self.constants
+        return np.append(s, total) if self.intercept else s
 
     def take(self, rows: Array) -> "StackedRows":
+        if not self.constrained:
+            return StackedRows(self.top.take(rows), self.bottom, self.constants, self.intercept)
         above, below = rows[rows < self.n_top], rows[rows >= self.n_top] - self.n_top
         return StackedRows(
             self.top.take(above), self.bottom.take(below), self.constants[below], self.intercept
@@ -56,10 +64,12 @@ class StackedRows:
         above, below = weights[: self.n_top], weights[self.n_top :]
         out = np.zeros((self.shape[1], self.shape[1]))
         out[:t, :t] = self.top.gram(above)
-        if below.size:
+        edge = self.top.tdot(above) if self.intercept else None
+        if self.constrained:
             out[:t, :t] += self.bottom.gram(below)
+            if self.intercept:
+                edge += self.bottom.tdot(below * self.constants)
         if self.intercept:
-            edge = self.top.tdot(above) + self.bottom.tdot(below * self.constants)
             out[t, :t] = out[:t, t] = edge
             out[t, t] = above.sum() + below @ self.constants**2
         return out
@@ -68,13 +78,12 @@ class StackedRows:
         """R diag(metric) R^T, with the intercept's entry of `metric` last."""
         metric, free = self._split(metric)
         n = self.n_top
-        out = np.empty((self.shape[0], self.shape[0]))
-        if not self.bottom.shape[0]:
-            out[:] = self.top.outer(metric)
+        if not self.constrained:
+            out = self.top.outer(metric)
         else:
             top, bottom = self.top.dense(), self.bottom.dense()
             scaled = np.vstack([top, bottom]) * np.sqrt(metric)
-            np.dot(scaled, scaled.T, out=out)
+            out = scaled @ scaled.T
         if free:
             constants = np.append(np.ones(n), self.constants)
             out += free * np.outer(constants, constants)
@@ -84,7 +93,8 @@ class StackedRows:
         """sum_j r_ij^2 m_j over the features, plus `free` times the squared intercept coefficient."""
         out = np.empty(self.shape[0])
         out[: self.n_top] = self.top.square_norms(m)
-        out[self.n_top :] = self.bottom.square_norms(m)
+        if self.constrained:
+            out[self.n_top :] = self.bottom.square_norms(m)
         if self.intercept:
             out[: self.n_top] += free
             out[self.n_top :] += free * self.constants**2
@@ -93,7 +103,9 @@ class StackedRows:
     def square_columns(self, weights: Array) -> Array:
         """sum_i weights_i r_ij^2 for every column, the intercept's last."""
         above, below = weights[: self.n_top], weights[self.n_top :]
-        out = self.top.square_columns(above) + self.bottom.square_columns(below)
+        out = self.top.square_columns(above)
+        if self.constrained:
+            out += self.bottom.square_columns(below)
         if self.intercept:
             out = np.append(out, above.sum() + below @ self.constants**2)
         return out
@@ -106,7 +118,9 @@ class StackedRows:
     def column_magnitudes(self, u: Array) -> Array:
         """sum_i |u_i r_ij| for every column, the intercept's last."""
         above, below = u[: self.n_top], u[self.n_top :]
-        out = self.top.column_magnitudes(above) + self.bottom.column_magnitudes(below)
+        out = self.top.column_magnitudes(above)
+        if self.constrained:
+            out += self.bottom.column_magnitudes(below)
         if self.intercept:
             out = np.append(out, np.abs(above).sum() + np.abs(below) @ np.abs(self.constants))
         return out
@@ -123,7 +137,7 @@ class StackedRows:
     @property
     def all_dense(self) -> bool:
         """Every row touches every feature."""
-        return isinstance(self.top, DenseRows) and self.bottom.shape[0] == 0
+        return isinstance(self.top, DenseRows) and not self.constrained
 
     @property
     def nonzeros(self) -> int:

@@ -132,29 +132,19 @@ class SeparablePenalty:
         self.n_features = n_features
         self.mu, self.l1, self.lower, self.upper, self.center = mu, l1, lower, upper, center
         self.linear = linear
-
-    @property
-    def pull(self) -> Any:
-        """Minus the gradient of the smooth part at zero: mu c - q."""
-        return self.mu * self.center - self.linear
+        # minus the gradient of the smooth part at zero: mu c - q
+        self.pull = mu * center - linear
+        # the modulus of strong convexity
+        self.mu_min = float(np.min(mu))
+        self.boxed = bool(np.any(np.isfinite(lower)) or np.any(np.isfinite(upper)))
+        # is there an l1 term; or a box
+        self._soft = bool(np.any(l1))
+        self.kinked = self.boxed or self._soft
+        self._centered, self._tilted = bool(np.any(center)), bool(np.any(linear))
 
     @property
     def separable(self) -> bool:
         return True
-
-    @property
-    def mu_min(self) -> float:
-        """The modulus of strong convexity."""
-        return float(np.min(self.mu))
-
-    @property
-    def kinked(self) -> bool:
-        """Has f an l1 term or a box?"""
-        return self.boxed or bool(np.any(self.l1))
-
-    @property
-    def boxed(self) -> bool:
-        return bool(np.any(np.isfinite(self.lower)) or np.any(np.isfinite(self.upper)))
 
     def flat(self) -> tuple[Array, Array, Array]:
         """Features with mu_j = 0, and the interval of s_j where f_j*(-s_j) is finite."""
@@ -169,12 +159,12 @@ class SeparablePenalty:
         """f(x), inf outside the box."""
         if self.boxed and (np.any(x < self.lower) or np.any(x > self.upper)):
             return np.inf
-        return self._quadratic(x) + (self._absolute(np.abs(x)) if np.any(self.l1) else 0.0)
+        return self._quadratic(x) + (self._absolute(np.abs(x)) if self._soft else 0.0)
 
     def _quadratic(self, x: Array) -> float:
         """sum_j mu_j/2 (x_j - c_j)^2 + q_j x_j, without a temporary where c = 0."""
-        d = x - self.center if np.any(self.center) else x
-        first = float(np.sum(self.linear * x)) if np.any(self.linear) else 0.0
+        d = x - self.center if self._centered else x
+        first = float(np.sum(self.linear * x)) if self._tilted else 0.0
         if np.ndim(self.mu) == 0:
             return 0.5 * float(self.mu * np.einsum("j,j->", d, d)) + first
         return 0.5 * float(np.einsum("j,j,j->", self.mu, d, d)) + first
@@ -182,10 +172,14 @@ class SeparablePenalty:
     def minimiser(self, s: Array) -> Array:
         """argmin_x f(x) + s.x; where mu_j = 0, any finite element of it."""
         x = self.pull - s
-        if np.any(self.l1):
-            x -= np.clip(x, -self.l1, self.l1)  # the soft threshold
-        with np.errstate(divide="ignore", invalid="ignore"):
-            np.divide(x, self.mu, out=x, where=x != 0.0)
+        if self._soft:
+            part = np.maximum(x, -self.l1)  # the soft threshold; np.clip takes ten times as long on few
+            x -= np.minimum(part, self.l1, out=part)
+        if self.mu_min > 0.0:
+            x /= self.mu
+        else:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                np.divide(x, self.mu, out=x, where=x != 0.0)
         return np.clip(x, self.lower, self.upper, out=x) if self.boxed else x
 
     def conjugate(self, s: Array) -> float:
@@ -194,7 +188,7 @@ class SeparablePenalty:
         if not np.isfinite(x).all():
             return np.inf
         total = -float(np.einsum("j,j->", s, x)) - self._quadratic(x)
-        return total - self._absolute(np.abs(x, out=x))
+        return total - self._absolute(np.abs(x, out=x)) if self._soft else total
 
     def _absolute(self, size: Array) -> float:
         """sum_j l1_j size_j, overwriting size."""

@@ -7,7 +7,6 @@ s_j <= l1_j where it has no lower one; an unpenalised intercept asks for s_b = 0
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from zerogap.problem import terms as row_terms
 from zerogap.problem.problem import Problem
@@ -16,6 +15,8 @@ from zerogap.solver import intercept
 Array = np.ndarray
 
 STEPS = 25
+#: After so many steps that do not halve what is missing, others will not either.
+SLOW = 3
 #: Share of the way to the boundary of the domain that one step may go.
 REACH = 0.95
 #: Slopes this close to the end of their interval, relative to its terms, are kept from leaving it.
@@ -37,6 +38,7 @@ class DualRepair:
             self.rows = problem.rows if everything else problem.rows.columns(features)
             self.low, self.high = np.empty(problem.n_rows), np.empty(problem.n_rows)
             row_terms.domains(problem.terms, self.low, self.high)
+            self.share = problem.weight * np.sqrt(problem.rows.square_norms(1.0, 1.0))
 
     def __call__(self, u: Array, x: Array) -> Array:
         """A point near u with finite D, or u itself where none is found; x tells which kinks it is at."""
@@ -73,8 +75,7 @@ class DualRepair:
         """
         problem = self.problem
         n, weight = problem.n_samples, problem.weight
-        norms = np.sqrt(problem.rows.square_norms(1.0, 1.0))
-        share = weight * norms
+        share = self.share
         usual = 0.1 * float(np.max(share * np.abs(u), initial=0.0)) or 1.0
         room = np.minimum(u - self.low, self.high - u)
         free = np.maximum(np.abs(u), usual / np.where(share > 0, share, np.inf))
@@ -92,6 +93,7 @@ class DualRepair:
         weight, (low, high) = self.problem.weight, interval
         v = u.copy()
         held = np.zeros(low.size, dtype=bool)
+        before = np.inf
         for step in range(STEPS):
             weighted = weight * v
             s = self.rows.tdot(weighted)
@@ -99,8 +101,13 @@ class DualRepair:
             near = NEAR * size if step == 0 else 0.0
             held |= (s <= low + near) | (s >= high - near)
             missing = np.where(held, np.clip(s, low, high) - s, 0.0)
-            if (np.abs(missing) <= 4.0 * _EPS * size).all():
+            left = float((np.abs(missing) / size).max())
+            if left <= 4.0 * _EPS:
                 return v
+            if step % SLOW == 0 and not forced:
+                if left > 0.5 * before:
+                    return None
+                before = left
             room = self._room(v, forced)
             shift = self._shift(missing, held, weight * room)
             if shift is None:
@@ -127,7 +134,7 @@ class DualRepair:
             return None
         root = np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
         matrix = matrix * root * root[:, None]
-        values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
+        values, vectors = np.linalg.eigh(matrix)
         kept = values > 1e-13 * values[-1]
         inverse = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
         y = root * (vectors @ (inverse * (vectors.T @ (root * missing))))
