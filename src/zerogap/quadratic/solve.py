@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from zerogap.data.prepare import check_vector
+from zerogap.exceptions import DataError
 from zerogap.problem.constraints import Between, Equal
 from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import ElasticNet
@@ -96,9 +97,15 @@ def _start(problem: Problem, program: QuadraticProgram, initvals: Any) -> Any:
     """A dual point to start from."""
     if initvals is None:
         return None
+    dual, n = np.zeros(problem.n_rows), problem.n_samples
+    x = initvals.x if isinstance(initvals, QPSolution) else initvals
+    if x is None:
+        return None
+    x = check_vector(x, program.n_variables, "initvals", "one entry per variable")
+    dual[:n] = problem.rows.dot(x)[:n]
     if isinstance(initvals, QPSolution):
-        return initvals.extras["result"]
-    x = check_vector(initvals, program.n_variables, "initvals", "one entry per variable")
-    dual = np.zeros(problem.n_rows)
-    dual[: problem.n_samples] = problem.rows.dot(x)[: problem.n_samples]
+        for name, own, theirs in (("A", program.b, initvals.y), ("G", program.h, initvals.z)):
+            if theirs is None or own.size != theirs.size:
+                raise DataError(f"initvals: expected a solution with {own.size} rows in {name}")
+        dual[n : n + program.b.size + program.h.size] = np.append(initvals.y, initvals.z)
     return dual

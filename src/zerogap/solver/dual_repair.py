@@ -113,6 +113,7 @@ class DualRepair:
                 v += min(1.0, REACH * float(np.min(ahead[shift != 0], initial=np.inf))) * shift
             else:
                 v += shift
+            v[np.abs(v) <= 4.0 * _EPS * np.abs(u)] = 0.0  # what cancellation leaves is rounding
             np.clip(v, self.low, self.high, out=v)
         return None
 
