@@ -43,7 +43,9 @@ class ZEROGAP(QpSolver):
     """
 
     MIP_CAPABLE = False
-    BOUNDED_VARIABLES = True
+    #: As rows, bounds are what the user gave. To solvers that take bounds as such, cvxpy 1.9 also hands those
+    #: it derives for its own variables, and derives wrong ones for sums of terms of both signs.
+    BOUNDED_VARIABLES = False
 
     def name(self) -> str:
         return "ZEROGAP"
