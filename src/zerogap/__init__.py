@@ -8,6 +8,8 @@ from zerogap.problem import losses
 from zerogap.problem.constraints import Between, Equal
 from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import L2, ElasticNet, GroupLasso
+from zerogap.quadratic.solution import QPSolution
+from zerogap.quadratic.solve import solve_qp
 from zerogap.result.certificate import Certificate, certify
 from zerogap.result.history import History
 from zerogap.result.result import Result
@@ -30,6 +32,7 @@ __all__ = [
     "History",
     "Problem",
     "ProblemError",
+    "QPSolution",
     "Result",
     "SettingsError",
     "Status",
@@ -37,4 +40,5 @@ __all__ = [
     "certify",
     "losses",
     "solve",
+    "solve_qp",
 ]

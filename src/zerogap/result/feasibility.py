@@ -51,8 +51,12 @@ class Farkas:
         return bool(self.margin() > MARGIN)
 
     def __str__(self) -> str:
-        kinds = [type(constraint).__name__ for constraint in self.problem.constraints]
-        named = ", ".join(f"{kinds[c]} {c} row {i}" for c, i in self.rows[:8])
+        constraints = self.problem.constraints
+        names = [
+            constraints[c].names[i] if constraints[c].names else f"{type(constraints[c]).__name__} {c} row {i}"
+            for c, i in self.rows[:8]
+        ]
+        named = ", ".join(names)
         more = f" and {len(self.rows) - 8} more" if len(self.rows) > 8 else ""
         box = f"; the box of {self.features.size} feature(s) takes part" if self.features.size else ""
         return f"these rows contradict each other: {named}{more}{box}" if named else f"the box is empty{box}"

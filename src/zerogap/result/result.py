@@ -12,6 +12,7 @@ from zerogap.result.history import History
 from zerogap.result.repaired import FeasiblePoint, feasible_point
 from zerogap.result.status import Status
 from zerogap.result.summary import constraint_frame, slack
+from zerogap.result.unbounded import Ray
 
 Array = np.ndarray
 
@@ -29,6 +30,7 @@ class Result:
     passes       row visits / number of rows
     algorithm    the algorithm that ran
     infeasibility  a Farkas certificate when the constraints contradict each other; see its `verify`
+    ray          a direction of endless descent when the objective has no lower bound; see its `verify`
     """
 
     problem: Problem
@@ -42,6 +44,7 @@ class Result:
     seconds: float
     algorithm: str
     infeasibility: Farkas | None = None
+    ray: Ray | None = None
 
     @property
     def multipliers(self) -> list[Array]:

@@ -12,6 +12,7 @@ class Status(enum.Enum):
     MAX_TIME = "the time limit was reached before the tolerance"
     INTERRUPTED = "stopped by the user; the certificate holds for the answer so far"
     INFEASIBLE = "the constraints contradict each other"
+    UNBOUNDED = "the objective has no lower bound"
     STALLED = "no further progress at the precision of double arithmetic"
 
     @property

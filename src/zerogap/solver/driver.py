@@ -105,10 +105,10 @@ def solve(
     x, b = problem.split(best.point)
     result = Result(
         problem, x, b, best.dual, status, best.certificate, history, passes,
-        time.perf_counter() - begun, name, best.proof,
+        time.perf_counter() - begun, name, best.proof, best.ray,
     )  # fmt: skip
     if warn and status is not Status.SOLVED:
-        warnings.warn(_warning(result, tol), ConvergenceWarning, stacklevel=2)
+        warnings.warn(complaint(result, tol), ConvergenceWarning, stacklevel=2)
     return result
 
 
@@ -157,7 +157,7 @@ def _loop(
         idle = (len(history) - progressed) // getattr(solver, "patience", 1)
         status = _verdict(certificate, limits, passes, any(wishes), idle)
         if status is not Status.SOLVED and contradiction.look(certificate, status is not None):
-            best.proof, status = contradiction.proof, Status.INFEASIBLE
+            best.proof, best.ray, status = contradiction.proof, contradiction.ray, contradiction.status
         if status is not None:
             return status, best, passes
 
@@ -245,10 +245,11 @@ def _interrupts() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
-def _warning(result: Result, tol: float) -> str:
+def complaint(result: Result, tol: float) -> str:
+    """What to say about a result that is not SOLVED: why, how far it got, and a remedy."""
     c = result.certificate
-    if result.infeasibility is not None:
-        return f"{result.status}: {result.status.sentence}; {result.infeasibility}."
+    if result.infeasibility is not None or result.ray is not None:
+        return f"{result.status}: {result.status.sentence}; {result.infeasibility or result.ray}."
     remedy = {
         Status.MAX_PASSES: "Raise max_passes, or loosen tol",
         Status.MAX_TIME: "Raise max_time, or loosen tol",

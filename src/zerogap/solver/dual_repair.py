@@ -1,7 +1,7 @@
 """Repair of a dual point where f has no curvature: without it, the point gives no bound.
 
-A feature with mu_j = 0 has a finite conjugate only for -l1_j <= s_j where it has no upper bound, and for
-s_j <= l1_j where it has no lower one; an unpenalised intercept asks for s_b = 0.
+A feature with mu_j = 0 has a finite conjugate only for -l1_j <= s_j + q_j where it has no upper bound, and
+for s_j + q_j <= l1_j where it has no lower one; an unpenalised intercept asks for s_b = 0.
 """
 
 from typing import Any
@@ -56,7 +56,7 @@ class DualRepair:
         return u
 
     def _interval(self, x: Array) -> tuple[Array, Array]:
-        """The slopes for which x_j minimises f_j(x_j) + s_j x_j, for the flat features."""
+        """The slopes for which x_j minimises f_j(x_j) + s_j x_j, for the flat features (mu_j = 0)."""
         index = self.problem.flat.features
         penalty: Any = self.problem.penalty
         low, high = np.zeros(x.size), np.zeros(x.size)
@@ -66,7 +66,8 @@ class DualRepair:
         high[:t] = np.where(own == 0.0, l1, -l1 * np.sign(own))
         high[:t][own <= penalty.lower] = np.inf
         low[:t][own >= penalty.upper] = -np.inf
-        return low[index], high[index]
+        linear = np.append(np.zeros(t) + penalty.linear, np.zeros(x.size - t))
+        return (low - linear)[index], (high - linear)[index]
 
     def _room(self, u: Array, forced: bool) -> Array:
         """How far each coordinate may move: affine scaling keeps it inside its domain.
@@ -119,6 +120,7 @@ class DualRepair:
                 v += min(1.0, REACH * float(np.min(ahead[shift != 0], initial=np.inf))) * shift
             else:
                 v += shift
+            v[np.abs(v) <= 4.0 * _EPS * np.abs(u)] = 0.0  # what cancellation leaves is rounding
             np.clip(v, self.low, self.high, out=v)
         return None
 

@@ -5,6 +5,7 @@ import numpy as np
 from zerogap.problem.problem import Problem
 from zerogap.result.certificate import Certificate, PrimalSide, combine, primal_side
 from zerogap.result.feasibility import Farkas
+from zerogap.result.unbounded import Ray
 from zerogap.solver.dual_repair import DualRepair
 from zerogap.solver.solver import Candidates
 
@@ -25,6 +26,7 @@ class Incumbent:
         self.bound = -np.inf
         self.known = False
         self.proof: Farkas | None = None
+        self.ray: Ray | None = None
 
     def update(self, candidates: Candidates) -> Certificate:
         """Take in what a solver offers; returns the certificate of its own best pair."""

@@ -1,0 +1,76 @@
+"""Newton steps inside a proximal-point loop, for linear terms where f has no curvature.
+
+A linear program's augmented Lagrangian is piecewise quadratic with flat pieces: far from the solution
+nothing holds x. So each outer step adds rho_j/2 (x_j - c_j)^2 for every feature with mu_j = 0, c being the
+point of the step before (the proximal method of multipliers). rho shrinks while the inner minimisations
+end early, and grows back where one loses its way. The certificate knows nothing of rho.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from zerogap.problem.problem import Problem
+from zerogap.problem.regularizers import SeparablePenalty
+from zerogap.solver.finisher import GROWTH, LOST, STEPS, NewtonSolver
+
+Array = np.ndarray
+
+#: rho never falls below this share of its first value, nor grows beyond its inverse.
+LEAST = 1e-8
+
+
+class ProximalNewtonSolver(NewtonSolver):
+    """State: that of the Newton steps, and the centre and weight of the proximal term."""
+
+    @staticmethod
+    def fits(problem: Problem) -> bool:
+        """Is there a feature without curvature, and nothing but constraints to hold it?"""
+        penalty = problem.penalty
+        if not isinstance(penalty, SeparablePenalty) or penalty.mu_min > 0:
+            return False
+        return problem.n_samples == 0 or bool(np.any(penalty.linear))
+
+    def __init__(self, problem: Problem, tol: float):
+        super().__init__(problem, None, None, tol)
+        self._flat = self.mu == 0.0
+        self._own_mu, self._own_pull = self.mu, self.pull
+        self.share = 1.0
+
+    def _scale(self) -> None:
+        """Sizes of x from the sides of the rows, of u from q: with them, rho, sigma and s agree."""
+        super()._scale()
+        problem = self.problem
+        n = problem.n_samples
+        self.far[:] = np.inf
+        squares = np.where(problem.constraint_norms > 0, problem.constraint_norms, 1.0) ** 2
+        weights = np.append(np.where(problem.weight[:n] > 0, 1.0, 0.0), 1.0 / squares)
+        columns = problem.rows.square_columns(weights)
+        usual = float(np.median(columns[columns > 0])) if columns.any() else 1.0
+        columns = np.where(columns > 0, columns, usual) / usual
+        price = np.abs(self.pull) / np.sqrt(columns)
+        sides = np.abs(np.concatenate([problem.low, problem.high])) / np.sqrt(np.append(squares, squares))
+        ratio = _typical(price) / _typical(sides)
+        self.rho = np.where(self._flat, ratio * columns, 0.0)
+        self.curvature = np.where(self._flat, self.rho, self.curvature)
+        t = problem.n_features
+        norms = problem.rows.square_norms(1.0 / self.curvature[:t], 1.0 / self.curvature[-1])[n:]
+        self.sigma[n:] = 10.0 / np.where(norms > 0, norms, 1.0)
+        self.s = np.where(self._flat & (self.identity.l1 == 0), 0.3 * self.curvature, self.s)
+
+    def advance(self, passes: float, stop: Callable[[], bool]) -> float:
+        """One outer step around the present point."""
+        self.mu = self._own_mu + self.share * self.rho
+        self.pull = self._own_pull + self.share * self.rho * self.x
+        done = super().advance(passes, stop)
+        if self.excess > LOST or done >= 2.0 * STEPS:
+            self.share = min(self.share * GROWTH**2, 1.0 / LEAST)
+        elif done < 2.0 * (STEPS // 3):
+            self.share = max(self.share / GROWTH, LEAST)
+        return done
+
+
+def _typical(sizes: Array) -> float:
+    """The mean of the sizes that are neither zero nor infinite; 1 without any."""
+    used = sizes[(sizes > 0) & np.isfinite(sizes)]
+    return float(np.mean(used)) if used.size else 1.0
