@@ -5,6 +5,7 @@ min_x  f(x) + sum_i w_i loss(a_i.x + b, y_i) / sum_i w_i    s.t.  B x = e,  lowe
 
 from zerogap.exceptions import DataError, ProblemError, SettingsError, ZeroGapError
 from zerogap.problem import losses
+from zerogap.problem.block_problem import BlockProblem
 from zerogap.problem.constraints import Between, Equal
 from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import L2, ElasticNet, GroupLasso
@@ -24,6 +25,7 @@ __all__ = [
     "L2",
     "SDCA",
     "Between",
+    "BlockProblem",
     "Certificate",
     "DataError",
     "ElasticNet",

@@ -33,8 +33,17 @@ def check_vector(values: Any, size: int, name: str, of: str = "one entry per row
     return np.ascontiguousarray(vector)
 
 
-def check_labels(y: Any, size: int, loss_name: str) -> tuple[Array, Array]:
-    """Labels as -1 and +1, and the two classes they stand for (the smaller is -1)."""
+def check_block(values: Any, shape: tuple[int, ...], name: str, of: str) -> Array:
+    """A finite float64 array of the given shape."""
+    block = as_floats(values, name)
+    if block.shape != shape:
+        raise DataError(f"{name}: expected shape {shape}, {of}; got {block.shape}")
+    check_finite(block, name)
+    return np.ascontiguousarray(block)
+
+
+def _labels(y: Any, size: int) -> tuple[Array, Array]:
+    """Labels as a vector, and the classes among them."""
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -43,9 +52,14 @@ def check_labels(y: Any, size: int, loss_name: str) -> tuple[Array, Array]:
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise DataError("y: expected finite labels; got NaN or infinity")
     try:
-        classes = np.unique(labels)
+        return labels, np.unique(labels)
     except TypeError as error:  # labels of different types, or None among them
         raise DataError(f"y: expected labels of one type; got {y!r:.80}") from error
+
+
+def check_labels(y: Any, size: int, loss_name: str) -> tuple[Array, Array]:
+    """Labels as -1 and +1, and the two classes they stand for (the smaller is -1)."""
+    labels, classes = _labels(y, size)
     if classes.size == 1 and labels.dtype.kind in "fi" and classes[0] in (-1, 1):
         classes = np.array([-1, 1])  # one class of an unmistakable coding
     if classes.size != 2:
@@ -56,6 +70,21 @@ def check_labels(y: Any, size: int, loss_name: str) -> tuple[Array, Array]:
     if labels.dtype == np.float64 and np.array_equal(classes, (-1.0, 1.0)):
         return np.ascontiguousarray(labels), classes
     return np.where(labels == classes[1], 1.0, -1.0), classes
+
+
+def check_classes(y: Any, weights: Array, loss_name: str) -> tuple[Array, Array]:
+    """The number of each row's class, and the classes that have a row of positive weight.
+
+    Rows of weight 0 whose class has none get any number.
+    """
+    labels, _ = _labels(y, weights.size)
+    classes = np.unique(labels[weights > 0])
+    if classes.size < 2:
+        raise DataError(
+            f"y: the {loss_name} loss needs labels of at least two classes; got one ({classes[0]!r:.40})"
+        )
+    codes = np.searchsorted(classes, labels)
+    return np.minimum(codes, classes.size - 1).astype(np.int64), classes
 
 
 def check_weights(sample_weight: Any, size: int) -> Array:

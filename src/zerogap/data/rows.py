@@ -2,8 +2,8 @@
 
 Python verbs, plain NumPy and float64 results whatever the stored precision:
 
-    dot(x)           R x                              (n_rows,)
-    tdot(u)          R^T u                            (n_columns,)
+    dot(x)           R x                              (n_rows,), or a column for each column of x
+    tdot(u)          R^T u                            (n_columns,), or a column for each column of u
     gram(weights)    R^T diag(weights) R, weights >= 0 (n_columns, n_columns)
     outer(metric)    R diag(metric) R^T, metric >= 0  (n_rows, n_rows)
     take(rows)       the rows with these indices
@@ -138,18 +138,18 @@ class DenseRows:
     def dot(self, x: Array) -> Array:
         if self.matrix.dtype == np.float64:
             return self.matrix @ x
-        out = np.empty(self.shape[0])
+        out = np.empty((self.shape[0], *x.shape[1:]))
         for rows, block in self._blocks():
             np.dot(block, x, out=out[rows])
         return out
 
     def tdot(self, u: Array) -> Array:
         if self.matrix.dtype == np.float64:
-            return u @ self.matrix
-        out = np.zeros(self.shape[1])
+            return self.matrix.T @ u
+        out = np.zeros((*u.shape[1:], self.shape[1]))
         for rows, block in self._blocks():
-            out += u[rows] @ block
-        return out
+            out += u[rows].T @ block
+        return out.T
 
     def gram(self, weights: Array) -> Array:
         out = np.zeros((self.shape[1], self.shape[1]))
@@ -235,7 +235,7 @@ class SparseRows:
             yield rows, sp.csr_array(entries, shape=block.shape)
 
     def dot(self, x: Array) -> Array:
-        out = np.empty(self.shape[0])
+        out = np.empty((self.shape[0], *x.shape[1:]))
         for rows, block in self._blocks():
             out[rows] = block @ x
         return out
@@ -243,6 +243,8 @@ class SparseRows:
     def tdot(self, u: Array) -> Array:
         if self.matrix.dtype == np.float64:
             return self.matrix.T @ u
+        if u.ndim > 1:
+            return np.stack([self.tdot(part) for part in u.T], axis=-1)
         out = np.zeros(self.shape[1])
         _add_rows(self.compiled(), np.ascontiguousarray(u), out)
         return out

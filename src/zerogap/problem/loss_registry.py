@@ -70,6 +70,7 @@ class LossTraits:
     differentiable: bool  # brings gradient and curvature
     functions: tuple[Callable[..., Any], ...]
     check: Callable[[Any], str | None]
+    outputs: bool = False  # over K outputs: see block_registry
 
 
 _TRAITS: dict[type, LossTraits] = {}
@@ -115,9 +116,8 @@ def register(
     for verb_name, body in bodies.items():
         for carried in {kind, _CARRIERS[kind]}:
             globals()[verb_name].define(carried, body)
-    label = name or kind.__name__.lower()
-    _TRAITS[kind] = LossTraits(
-        label,
+    traits = LossTraits(
+        name or kind.__name__.lower(),
         lipschitz,
         smoothness,
         classification,
@@ -125,9 +125,15 @@ def register(
         tuple(bodies.values()),
         check,
     )
-    if len(kind._field_defaults) == len(kind._fields):
-        _BY_NAME[label] = kind
+    enter(kind, traits)
     return kind
+
+
+def enter(kind: Any, traits: LossTraits) -> None:
+    """Make the type known, by its name too where its parameters have defaults."""
+    _TRAITS[kind] = traits
+    if len(kind._field_defaults) == len(kind._fields):
+        _BY_NAME[traits.name] = kind
 
 
 def _unknown(loss, m, y):

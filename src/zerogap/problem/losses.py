@@ -1,7 +1,8 @@
-"""The ten losses. Each is a NamedTuple of its parameters; its scalar functions stand below it.
+"""The ten losses of one margin. Each is a NamedTuple of its parameters; its scalar functions stand below it.
 
 m is the margin or fitted value a_i . x (+ intercept), y the target or the label (-1 or +1). What each
-function means is written in `loss_registry`, where a loss of your own is registered as well.
+function means is written in `loss_registry`, where a loss of your own is registered as well. Losses over all
+classes at once are in `block_losses`.
 """
 
 import math
@@ -9,14 +10,17 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from zerogap._jit import inline
+from zerogap.problem.block_losses import CrammerSinger, Multinomial
 from zerogap.problem.loss_registry import names, register, traits
 
 __all__ = [
     "Absolute",
+    "CrammerSinger",
     "EpsilonInsensitive",
     "Hinge",
     "Huber",
     "Logistic",
+    "Multinomial",
     "Pinball",
     "SmoothedHinge",
     "Squared",

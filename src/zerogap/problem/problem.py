@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from zerogap.problem import loss_registry
 from zerogap.problem import terms as row_terms
 from zerogap.problem.constraints import Between
 from zerogap.problem.regularizers import Penalty
-from zerogap.problem.terms import Terms
 
 Array = np.ndarray
 
@@ -40,7 +39,8 @@ class Problem:
     Parameters
     ----------
     X : array or sparse matrix (n_samples, n_features), or None when there are constraints only.
-    y : targets, or labels of two classes (the smaller one becomes -1).
+    y : targets, or labels of two classes (the smaller one becomes -1); of K >= 2 classes for losses over
+        all classes at once, whose problems are `BlockProblem`s.
     loss : a name, or an object from `zg.losses`.
     regularizer : `zg.L2(l2)`, `zg.ElasticNet(l2, l1, ...)` or `zg.GroupLasso(l2, group, groups)`.
     constraints : a sequence of `zg.Equal(B, e)` and `zg.Between(J, lower, upper)`.
@@ -52,7 +52,7 @@ class Problem:
         D(u) = f*(-s(u)) + sum_i w_i phi_i*(u_i)        primal(x) >= -D(u) for every feasible x, every u.
     """
 
-    rows: StackedRows
+    rows: Any  # StackedRows, or BlockRows over K outputs
     y: Array
     classes: Array | None
     loss: Any
@@ -63,6 +63,13 @@ class Problem:
     low: Array
     high: Array
     constraint_norms: Array
+
+    #: Classes of problems whose losses have several outputs register here.
+    of_blocks: ClassVar[type["Problem"]]
+
+    def __new__(cls, X: Any = None, y: Any = None, *, loss: Any = "squared", **_: Any) -> "Problem":
+        several = loss_registry.traits(loss_registry.resolve(loss)).outputs
+        return object.__new__(cls.of_blocks if several else cls)
 
     def __init__(
         self,
@@ -83,16 +90,25 @@ class Problem:
         put("regularizer", regularizer)
         put("penalty", _bind(regularizer, t))
         put("constraints", constraints)
-        targets, classes = _targets(y, n, self.loss)
+        data_weight = check_weights(sample_weight, n) if n else np.zeros(0)
+        targets, classes = self._targets(y, data_weight)
         put("y", targets)
         put("classes", classes)
         blocks, constants = _constraint_blocks(constraints, t, bool(fit_intercept))
         put("low", _joined([c.lower for c in constraints]))
         put("high", _joined([c.upper for c in constraints]))
         put("constraint_norms", _joined([c.norms for c in constraints]))
-        data_weight = check_weights(sample_weight, n) if n else np.zeros(0)
         put("weight", np.append(data_weight, np.ones(constants.size)))
         put("rows", StackedRows(top, stack_sparse(blocks, t), constants, bool(fit_intercept)))
+
+    def _targets(self, y: Any, weight: Array) -> tuple[Array, Array | None]:
+        """Targets or labels as the loss takes them, and the classes behind the labels."""
+        if not weight.size:
+            return np.zeros(0), None
+        about = loss_registry.traits(self.loss)
+        if about.classification:
+            return check_labels(y, weight.size, about.name)
+        return check_vector(y, weight.size, "y"), None
 
     @property
     def n_samples(self) -> int:
@@ -103,13 +119,18 @@ class Problem:
         return self.rows.top.shape[1]
 
     @property
+    def n_data(self) -> int:
+        """Dual coordinates of the data rows: they come first in u and in the margins."""
+        return self.rows.n_top
+
+    @property
     def n_rows(self) -> int:
         """All dual coordinates: data rows, then constraint rows (the paper's n-hat)."""
         return self.rows.shape[0]
 
     @property
     def n_constraints(self) -> int:
-        return self.n_rows - self.n_samples
+        return self.n_rows - self.n_data
 
     @property
     def fit_intercept(self) -> bool:
@@ -124,18 +145,44 @@ class Problem:
             parts.append("intercept")
         return f"Problem({', '.join(parts)})"
 
+    @property
+    def one_output(self) -> "Problem":
+        """What the constraints hold for: here the problem itself."""
+        return self
+
+    def each_output(self, values: Array) -> list[Array]:
+        """A point, or multipliers, for each output by itself."""
+        return [values]
+
     @functools.cached_property
-    def terms(self) -> Terms:
+    def terms(self) -> Any:
         """The rows' scalar functions, for compiled code."""
         salt = fingerprint(*loss_registry.traits(self.loss).functions)
         loss = loss_registry.compiled(self.loss)
-        return Terms(loss, self.y, self.weight, self.low, self.high, salt)
+        return row_terms.Terms(loss, self.y, self.weight, self.low, self.high, salt)
 
     @functools.cached_property
     def active_rows(self) -> Array:
         """Rows of positive weight: the coordinates that the solvers work on."""
         kind = np.uint32 if self.n_rows < 2**32 else np.uint64
         return np.flatnonzero(self.weight > 0).astype(kind)
+
+    def check_point(self, x: Any, intercept: Any) -> Array:
+        """What a user calls x and intercept, checked and joined."""
+        x = check_vector(x, self.n_features, "x", "one entry per feature")
+        if not np.isfinite(intercept):
+            raise DataError(f"intercept: expected a finite number; got {intercept}")
+        if intercept != 0.0 and not self.fit_intercept:
+            raise DataError("intercept: this problem has none; expected 0")
+        return self.join(x, float(intercept))
+
+    def check_dual(self, dual: Any, name: str) -> Array:
+        """What a user calls a dual point, checked, as the vector u."""
+        return check_vector(dual, self.n_rows, name, "one entry per data row, then per constraint row")
+
+    def shape_dual(self, u: Array) -> Array:
+        """The inverse of `check_dual`."""
+        return u
 
     def join(self, x: Array, intercept: float = 0.0) -> Array:
         """x with the intercept behind it, when there is one: the argument of `rows.dot`."""
@@ -153,17 +200,21 @@ class Problem:
 
     def primal_from_margins(self, x: Array, margins: Array) -> float:
         """The same, when `margins` = rows.dot(x) is at hand."""
-        n = self.n_samples
-        total = self.penalty.value(x)
-        if n:
-            losses = np.empty(n)
-            row_terms.loss_values(self.terms, margins, losses)
-            total += float(self.weight[:n] @ losses)
-        return total
+        return self.penalty.value(x) + (self._loss_sum(margins) if self.n_samples else 0.0)
+
+    def _loss_sum(self, margins: Array) -> float:
+        """sum_i w_i loss_i over the data rows."""
+        losses = np.empty(self.n_samples)
+        row_terms.loss_values(self.terms, margins, losses)
+        return float(self.weight[: self.n_samples] @ losses)
+
+    def _conjugate_sum(self, u: Array) -> float:
+        """sum_i w_i phi_i*(u_i)."""
+        return row_terms.conjugate_sum(self.terms, u)
 
     def violations(self, margins: Array) -> Array:
         """How far each constraint row is outside its range."""
-        activity = margins[self.n_samples :]
+        activity = margins[self.n_data :]
         return np.maximum(np.maximum(self.low - activity, activity - self.high), 0.0)
 
     def dual(self, u: Array) -> float:
@@ -179,7 +230,7 @@ class Problem:
         settled = self._settled(u, s)
         if settled is None:
             return np.inf
-        return self.penalty.conjugate(settled[: self.n_features]) + row_terms.conjugate_sum(self.terms, u)
+        return self.penalty.conjugate(settled[: self.penalty.n_features]) + self._conjugate_sum(u)
 
     @functools.cached_property
     def flat(self) -> Flat:
@@ -269,15 +320,6 @@ def _bind(regularizer: Any, n_features: int) -> Penalty:
             f"got {regularizer!r:.80}"
         )
     return regularizer.bind(n_features)
-
-
-def _targets(y: Any, n: int, loss: Any) -> tuple[Array, Array | None]:
-    if not n:
-        return np.zeros(0), None
-    about = loss_registry.traits(loss)
-    if about.classification:
-        return check_labels(y, n, about.name)
-    return check_vector(y, n, "y"), None
 
 
 def _constraint_blocks(

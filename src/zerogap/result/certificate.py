@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from zerogap.data.prepare import check_vector
 from zerogap.exceptions import DataError
 from zerogap.problem.problem import Problem
 
@@ -56,7 +55,7 @@ class Certificate:
         return "\n".join(lines)
 
 
-def certify(problem: Problem, x: Any, dual: Any, intercept: float = 0.0) -> Certificate:
+def certify(problem: Problem, x: Any, dual: Any, intercept: Any = 0.0) -> Certificate:
     """The certificate of any pair (x, u), whoever computed it.
 
     Parameters
@@ -64,16 +63,14 @@ def certify(problem: Problem, x: Any, dual: Any, intercept: float = 0.0) -> Cert
     x : (n_features,) primal point.
     dual : (n_samples + constraint rows,) dual point: `result.dual`.
     intercept : the intercept that goes with x.
+
+    For a loss over K classes x is (n_features, K), dual has a row of K entries per data row and constraint
+    row, and intercept K entries.
     """
     if not isinstance(problem, Problem):
         raise DataError(f"problem: expected a zg.Problem; got {problem!r:.80}")
-    if not np.isfinite(intercept):
-        raise DataError(f"intercept: expected a finite number; got {intercept}")
-    x = check_vector(x, problem.n_features, "x", "one entry per feature")
-    u = check_vector(dual, problem.n_rows, "dual", "one entry per data row, then per constraint row")
-    if intercept != 0.0 and not problem.fit_intercept:
-        raise DataError("intercept: this problem has none; expected 0")
-    return pair_certificate(problem, problem.join(x, float(intercept)), u, problem.slope(u))
+    point, u = problem.check_point(x, intercept), problem.check_dual(dual, "dual")
+    return pair_certificate(problem, point, u, problem.slope(u))
 
 
 def pair_certificate(problem: Problem, point: Array, u: Array, slope: Array) -> Certificate:
@@ -98,7 +95,7 @@ def primal_side(problem: Problem, point: Array) -> PrimalSide:
     violations = problem.violations(margins)
     scaled = 0.0
     if violations.size and violations.any():
-        bound = np.where(margins[problem.n_samples :] > problem.high, problem.high, problem.low)
+        bound = np.where(margins[problem.n_data :] > problem.high, problem.high, problem.low)
         bound = np.where(violations > 0, np.abs(bound), 0.0)
         size = np.maximum(bound, problem.rows.constraint_magnitudes(point))
         scaled = float(np.max(violations / np.maximum(np.maximum(size, problem.constraint_norms), _TINY)))
@@ -107,7 +104,7 @@ def primal_side(problem: Problem, point: Array) -> PrimalSide:
 
 def combine(problem: Problem, side: PrimalSide, bound: float, u: Array) -> Certificate:
     """The certificate of a primal side and a dual bound."""
-    price = float(np.abs(u[problem.n_samples :]) @ side.violations) if side.violations.size else 0.0
+    price = float(np.abs(u[problem.n_data :]) @ side.violations) if side.violations.size else 0.0
     gap = max(side.value + price - bound, 0.0)
     size = max(abs(side.value), abs(bound), _TINY)
     relative = np.inf if not np.isfinite(gap) else gap / size

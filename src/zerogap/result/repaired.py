@@ -23,31 +23,35 @@ class FeasiblePoint:
     """x (and intercept) inside every constraint to rounding, with its own certificate."""
 
     x: Array
-    intercept: float
+    intercept: Any
     certificate: Certificate
 
 
-def feasible_point(problem: Problem, x: Array, intercept: float, dual: Array) -> FeasiblePoint | None:
+def feasible_point(problem: Problem, x: Array, intercept: Any, dual: Array) -> FeasiblePoint | None:
     """The repaired point, or None where none was found.
 
     First the violated rows are met exactly, by least squares corrections of the features that their box
     leaves free. Where that fails (too many rows meet in a point), an interior point pulls the ranges in.
     """
+    outputs = problem.each_output(problem.join(x, intercept))
+    moved = [_feasible_output(problem.one_output, point) for point in outputs]
+    if any(point is None for point in moved):
+        return None
+    x, intercept = problem.split(np.stack(moved, axis=-1).ravel())
+    return FeasiblePoint(x, intercept, certify(problem, x, dual, intercept))
+
+
+def _feasible_output(problem: Problem, point: Array) -> Any:
     penalty: Any = problem.penalty
     box = (penalty.lower, penalty.upper) if penalty.separable else (-np.inf, np.inf)
     lower, upper = (
         np.append(np.zeros(problem.n_features) + side, [end] * problem.fit_intercept)
         for side, end in zip(box, (-np.inf, np.inf), strict=True)
     )
-    point = np.clip(problem.join(x, intercept), lower, upper)
+    point = np.clip(point, lower, upper)
     matrix = _matrix(problem)
     moved = _corrected(problem, matrix, point, lower, upper)
-    if moved is None:
-        moved = _pulled_in(problem, matrix, point, lower, upper)
-    if moved is None:
-        return None
-    x, intercept = problem.split(moved)
-    return FeasiblePoint(x, intercept, certify(problem, x, dual, intercept))
+    return _pulled_in(problem, matrix, point, lower, upper) if moved is None else moved
 
 
 def _matrix(problem: Problem) -> Any:

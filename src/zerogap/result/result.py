@@ -21,9 +21,9 @@ Array = np.ndarray
 class Result:
     """Answer, proof and story.
 
-    x            the features' coefficients
-    intercept    b (0.0 when the problem has none)
-    dual         u, one entry per data row, then one per constraint row
+    x            the features' coefficients; for a loss over K classes a column for each
+    intercept    b (0.0 when the problem has none), or K of them
+    dual         u, one entry (or a row of K) per data row, then one per constraint row
     status       a `zg.Status`
     certificate  recomputed from the problem data, x and dual
     history      one record per check
@@ -35,7 +35,7 @@ class Result:
 
     problem: Problem
     x: Array
-    intercept: float
+    intercept: Any
     dual: Array
     status: Status
     certificate: Certificate
@@ -60,7 +60,7 @@ class Result:
     def slack(self) -> list[Array]:
         """Distance to the nearer side of every constraint row's range; negative where it is violated."""
         margins = self.problem.rows.dot(self._point)
-        n = self.problem.n_samples
+        n = self.problem.n_data
         return self.problem.multipliers(np.append(margins[:n], slack(self.problem, margins[n:])))
 
     @property

@@ -18,7 +18,22 @@ def slack(problem: Problem, activity: Array) -> Array:
 
 
 def constraint_frame(problem: Problem, point: Array, multipliers: Array) -> Any:
-    """One line per constraint row: range, activity, slack, multiplier and the side it is at."""
+    """One line per constraint row: range, activity, slack, multiplier and the side it is at.
+
+    A problem over several classes has such lines for each of them, named in the column "class".
+    """
+    import pandas as pd
+
+    one, points = problem.one_output, problem.each_output(point)
+    if one is problem:
+        return _frame(problem, point, multipliers)
+    frames = zip(problem.classes, points, problem.each_output(multipliers), strict=True)
+    return pd.concat(
+        [_frame(one, *pair).assign(**{"class": label}) for label, *pair in frames], ignore_index=True
+    )
+
+
+def _frame(problem: Problem, point: Array, multipliers: Array) -> Any:
     import pandas as pd
 
     activity = problem.rows.dot(point)[problem.n_samples :]

@@ -97,15 +97,15 @@ class AutoSolver:
         self.name = name
         self._spent, self._passes, self._trend = 0.0, 0.0, []
         self._last = time.perf_counter()
-        inner: Solver
-        if name == "newton":
-            inner = newton_solver(self.problem, self.tol)
-        elif name == "ardca":
-            inner = ArdcaSolver(self.problem, ARDCA(restart="adaptive", shrink=True), self.rng, self.tol)
-        else:
-            inner = SdcaSolver(self.problem, SDCA(shrink=True), self.rng)
-        self._inner = inner
+        self._inner = self._solver(name)
         self._inner.start(self._dual)
+
+    def _solver(self, name: str) -> Solver:
+        if name == "newton":
+            return newton_solver(self.problem, self.tol)
+        if name == "ardca":
+            return ArdcaSolver(self.problem, ARDCA(restart="adaptive", shrink=True), self.rng, self.tol)
+        return SdcaSolver(self.problem, SDCA(shrink=True), self.rng)
 
     def advance(self, passes: float, stop: Callable[[], bool]) -> float:
         done = self._inner.advance(passes, stop)

@@ -19,7 +19,7 @@ class Contradiction:
     """`proof` is a Farkas certificate, or `ray` a direction of endless descent, once one is found."""
 
     def __init__(self, problem: Problem):
-        self.problem = problem
+        self.problem = problem = problem.one_output
         self.proof: Farkas | None = obvious_contradiction(problem) if problem.n_constraints else None
         self.ray: Ray | None = None
         self._size = 0.0

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from zerogap.data.prepare import check_vector
 from zerogap.exceptions import SettingsError
+from zerogap.problem.block_problem import BlockProblem
 from zerogap.problem.problem import Problem
 from zerogap.result.certificate import Certificate
 from zerogap.result.history import History, Record
@@ -23,6 +23,7 @@ from zerogap.result.status import Status
 from zerogap.solver import settings
 from zerogap.solver.ardca import ArdcaSolver
 from zerogap.solver.auto import AutoSolver
+from zerogap.solver.block_auto import block_solver
 from zerogap.solver.contradiction import Contradiction
 from zerogap.solver.incumbent import Incumbent
 from zerogap.solver.newton import newton_solver
@@ -104,7 +105,7 @@ def solve(
         )
     x, b = problem.split(best.point)
     result = Result(
-        problem, x, b, best.dual, status, best.certificate, history, passes,
+        problem, x, b, problem.shape_dual(best.dual), status, best.certificate, history, passes,
         time.perf_counter() - begun, name, best.proof, best.ray,
     )  # fmt: skip
     if warn and status is not Status.SOLVED:
@@ -114,6 +115,8 @@ def solve(
 
 def make_solver(problem: Problem, chosen: Any, rng: np.random.Generator, tol: float) -> Solver:
     """The solver behind a settings object; settings of other packages make their own."""
+    if isinstance(problem, BlockProblem):
+        return block_solver(problem, chosen, rng, tol)
     if hasattr(chosen, "make"):
         return chosen.make(problem, rng, tol)
     if isinstance(chosen, settings.SDCA):
@@ -204,9 +207,7 @@ def _starting_dual(problem: Problem, warm_start: Any) -> Array:
     if warm_start is None:
         return problem.project_dual(np.zeros(problem.n_rows))
     dual = warm_start.dual if isinstance(warm_start, Result) else warm_start
-    return problem.project_dual(
-        check_vector(dual, problem.n_rows, "warm_start", "one entry per data row and constraint row")
-    )
+    return problem.project_dual(problem.check_dual(dual, "warm_start"))
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -74,6 +74,9 @@ class NewtonSolver:
     """State: x and its margins, u, v, and the penalty parameters sigma (rows) and s (features)."""
 
     phase = "newton"
+    #: The rows' functions, and the linear systems.
+    augmented: Any = augmented
+    system: Any = newton_system
 
     def __init__(self, problem: Problem, settings: object, rng: object, tol: float = 1e-6):
         if not isinstance(problem.penalty, SeparablePenalty):
@@ -82,8 +85,8 @@ class NewtonSolver:
             )
         self.problem, self.tol = problem, tol
         self.active = problem.n_rows
-        extra = int(problem.fit_intercept)
-        t = problem.n_features
+        t = problem.penalty.n_features
+        extra = problem.rows.shape[1] - t
         self.mu, self.pull = np.zeros(t + extra), np.zeros(t + extra)
         self.mu[:t] = problem.penalty.mu
         self.pull[:t] = problem.penalty.pull
@@ -96,7 +99,7 @@ class NewtonSolver:
         problem = self.problem
         self.u = u.copy()
         self.slope = problem.slope(u)
-        x = problem.penalty.minimiser(self.slope[: problem.n_features])
+        x = problem.penalty.minimiser(self.slope[: problem.penalty.n_features])
         self.x = problem.join(np.where(np.isfinite(x), x, 0.0), 0.0)
         self.v = np.zeros_like(self.x)
         if self.identity.any:
@@ -112,7 +115,7 @@ class NewtonSolver:
     def _scale(self) -> None:
         """Initial sigma and s, per family of rows, from the sizes of dual and primal values there."""
         problem = self.problem
-        n = problem.n_samples
+        n = problem.n_data
         self.sigma = np.ones(problem.n_rows)
         self.far = np.full(self.x.size, np.inf)
         curvature, reach = self.mu.copy(), 1.0 + np.abs(self.x)  # of a typical feature value
@@ -124,14 +127,15 @@ class NewtonSolver:
             columns = problem.rows.square_columns(only_data)
             gamma = about.smoothness(problem.loss)
             curvature += columns * (1.0 / gamma if gamma else sigma)
-            far = FAR * max(spread, float(np.max(np.abs(self.m[:n] - problem.y))))
+            aim = 0.0 if about.classification else problem.y
+            far = FAR * max(spread, float(np.max(np.abs(self.m[:n] - aim))))
             self.far = far / np.sqrt(np.maximum(columns, 1e-300))
             usual = spread / np.sqrt(np.maximum(columns, _RARE * max(columns.max(), 1e-300)))
             reach = np.maximum(usual / math.sqrt(self.x.size), np.abs(self.x))
         known = curvature[curvature > 0]
         curvature[curvature == 0] = float(np.median(known)) if known.size else 1.0
         self.curvature = curvature
-        t = problem.n_features
+        t = problem.penalty.n_features
         norms = problem.rows.square_norms(1.0 / curvature[:t], 1.0 / curvature[-1])[n:]
         self.sigma[n:] = 10.0 / np.where(norms > 0, norms, 1.0)
         self.s = np.where(self.identity.l1 > 0, 0.3 * self.identity.l1 / reach, 0.3 * curvature)
@@ -142,7 +146,7 @@ class NewtonSolver:
         if self.excess > LOST:  # rounding in the stiff rows hides the way down
             self._soften(GROWTH**2)
             return 2.0 * max(steps, 1)
-        augmented.forces(self.problem.terms, self.m, self.u, self.sigma, self.forces)
+        self.augmented.forces(self.problem.terms, self.m, self.u, self.sigma, self.forces)
         self.u[:] = self.forces
         before = self.v
         self.v = self.identity.force(self.x, self.v, self.s) if self.identity.any else self.v
@@ -159,8 +163,8 @@ class NewtonSolver:
 
     def _stiffen(self, before: Array) -> None:
         """Raise sigma for each family of rows that is not settled yet; needless stiffness costs digits."""
-        n = self.problem.n_samples
-        gap = augmented.row_gaps(self.problem.terms, self.m, self.u)
+        n = self.problem.n_data
+        gap = self.augmented.row_gaps(self.problem.terms, self.m, self.u)
         violations = self.problem.violations(self.m)
         size = self._size()
         goal = 0.1 * self.tol
@@ -190,14 +194,14 @@ class NewtonSolver:
     def _size(self) -> float:
         """About the size of the objective; x may still be outside its box."""
         penalty: Any = self.problem.penalty
-        x = np.clip(self.problem.split(self.x)[0], penalty.lower, penalty.upper)
+        x = np.clip(self.x[: penalty.n_features], penalty.lower, penalty.upper)
         return abs(self.problem.primal_from_margins(x, self.m))
 
     def _gradient(self) -> Array:
         """grad Psi = mu x - pull + R^T (w u_new) + v_new."""
         problem = self.problem
         self.forces = np.empty(problem.n_rows)
-        augmented.forces(problem.terms, self.m, self.u, self.sigma, self.forces)
+        self.augmented.forces(problem.terms, self.m, self.u, self.sigma, self.forces)
         self.slope = problem.slope(self.forces)
         gradient = self.mu * self.x - self.pull + self.slope
         if self.identity.any:
@@ -210,7 +214,7 @@ class NewtonSolver:
         gradient = self._gradient()
         for step in range(STEPS):
             d = self.mu + (self.identity.stiffness(self.x, self.v, self.s) if self.identity.any else 0.0)
-            augmented.stiffness(problem.terms, self.m, self.u, self.sigma, h)
+            self.augmented.stiffness(problem.terms, self.m, self.u, self.sigma, h)
             self.active = int(np.count_nonzero(h))
             settled = self._small(gradient, d)
             # asked again with nothing else to change, a flat feature's residual was too costly a leftover
@@ -229,7 +233,7 @@ class NewtonSolver:
         spare = rows.square_columns(self.problem.weight * sigma) if flat.any() else 0.0
         for damping in DAMPING:
             damped = np.where(flat, d + damping * spare, d)
-            direction = newton_system.solve(rows, damped, h, -gradient, 1e-3)
+            direction = self.system.solve(rows, damped, h, -gradient, 1e-3)
             along = rows.dot(direction)
             if damping < DAMPING[-1] and np.any(np.abs(direction[flat]) > self.far[flat]):
                 continue  # nothing holds the flat features yet: they would leave for good
@@ -246,7 +250,7 @@ class NewtonSolver:
         """Does what is left of the gradient cost less than a share of the gap elsewhere, or of tol?"""
         metric = np.where(self.mu > 0, self.mu, np.maximum(d, self.curvature))
         left = 0.5 * float(np.sum(gradient**2 / np.maximum(metric, 1e-300)))
-        gap = augmented.row_gaps(self.problem.terms, self.m, self.forces)
+        gap = self.augmented.row_gaps(self.problem.terms, self.m, self.forces)
         allowed = max(SHARE * gap, 0.05 * self.tol * self._size(), 1e-32)
         self.excess = left / allowed
         return left <= allowed
@@ -278,20 +282,20 @@ class NewtonSolver:
     def _derivative(self, direction: Array, along: Array, step: float) -> float:
         x = self.x + step * direction
         total = float((self.mu * x - self.pull) @ direction)
-        total += augmented.pull_along(self.problem.terms, self.m, along, step, self.u, self.sigma)
+        total += self.augmented.pull_along(self.problem.terms, self.m, along, step, self.u, self.sigma)
         if self.identity.any:
             total += float(self.identity.force(x, self.v, self.s) @ direction)
         return total
 
     def candidates(self) -> Candidates:
         problem = self.problem
-        t = problem.n_features
+        t = problem.penalty.n_features
         x = self.x.copy()
         if self.identity.any:
             x[:t] = self.identity.point(self.x, self.v, self.s)[:t]
         points = [x]
         if problem.penalty.mu_min > 0:
-            points.append(problem.join(problem.penalty.minimiser(self.slope[:t]), self.x[-1]))
+            points.append(np.append(problem.penalty.minimiser(self.slope[:t]), self.x[t:]))
         return Candidates(points, problem.project_dual(self.u))
 
 

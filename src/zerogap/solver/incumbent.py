@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from zerogap.problem.block_problem import BlockProblem
 from zerogap.problem.problem import Problem
 from zerogap.result.certificate import Certificate, PrimalSide, combine, primal_side
 from zerogap.result.feasibility import Farkas
 from zerogap.result.unbounded import Ray
+from zerogap.solver.block_repair import BlockRepair
 from zerogap.solver.dual_repair import DualRepair
 from zerogap.solver.solver import Candidates
 
@@ -22,7 +24,7 @@ class Incumbent:
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        self.repair = DualRepair(problem)
+        self.repair = BlockRepair(problem) if isinstance(problem, BlockProblem) else DualRepair(problem)
         self.bound = -np.inf
         self.known = False
         self.proof: Farkas | None = None

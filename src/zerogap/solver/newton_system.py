@@ -51,7 +51,7 @@ def flops(rows: StackedRows) -> float:
     return float(min(gram_cost, outer_cost, by_gradients if gram_cost == outer_cost else np.inf))
 
 
-def _cholesky(matrix: Array) -> Callable[[Array], Array]:
+def cholesky(matrix: Array) -> Callable[[Array], Array]:
     """Solve with a Jacobi-scaled Cholesky factor: column scales of X never reach it."""
     diagonal = matrix.diagonal()
     scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
@@ -74,7 +74,7 @@ def _cholesky(matrix: Array) -> Callable[[Array], Array]:
 def _by_gram(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
     matrix = rows.gram(h)
     matrix.flat[:: d.size + 1] += d
-    return _cholesky(matrix)(rhs)
+    return cholesky(matrix)(rhs)
 
 
 def _by_outer(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
@@ -82,7 +82,7 @@ def _by_outer(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
     inverse = 1.0 / d
     matrix = rows.outer(inverse)
     matrix.flat[:: h.size + 1] += 1.0 / h
-    inner = _cholesky(matrix)
+    inner = cholesky(matrix)
 
     def apply(b: Array) -> Array:
         scaled = inverse * b
