@@ -41,7 +41,9 @@ def text_svm() -> zg.Problem:
     rng = np.random.default_rng(0)
     n, t, per_row = 4000, 20_000, 60
     columns = np.minimum((t * rng.random((n, per_row)) ** 3).astype(np.int32), t - 1)
-    X = sp.csr_array((np.ones(columns.size), columns.ravel(), np.arange(0, columns.size + 1, per_row)), (n, t))
+    X = sp.csr_array(
+        (np.ones(columns.size), columns.ravel(), np.arange(0, columns.size + 1, per_row)), (n, t)
+    )
     X.sum_duplicates()
     X = sp.csr_array(sp.diags_array(1.0 / np.sqrt(X.multiply(X).sum(axis=1))) @ X)
     y = np.sign(X @ rng.standard_normal(t) + 0.2 * rng.standard_normal(n))
@@ -107,9 +109,7 @@ def passes_to_tolerance(problem: zg.Problem, restart: Any, most: float) -> float
     counts = []
     for seed in SEEDS:
         method = zg.ARDCA(restart=restart)
-        result = zg.solve(
-            problem, algorithm=method, tol=TOL, max_passes=most, random_state=seed, warn=False
-        )
+        result = zg.solve(problem, algorithm=method, tol=TOL, max_passes=most, random_state=seed, warn=False)
         counts.append(result.passes if result.solved else np.inf)
     return float(np.median(counts))
 
@@ -118,7 +118,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.restarts", description=__doc__)
     parser.add_argument("--only", default="", help="cases whose name contains this")
     options = parser.parse_args(arguments)
-    print(f"{'problem':<20}" + "".join(f"{period:>8}" for period in PERIODS) + f"{'adaptive':>10}{'/ best':>8}")
+    print(
+        f"{'problem':<20}" + "".join(f"{period:>8}" for period in PERIODS) + f"{'adaptive':>10}{'/ best':>8}"
+    )
     failures = 0
     for make in (case for case in CASES if options.only in case.__name__):
         problem = make()
@@ -130,7 +132,9 @@ def main(arguments: list[str] | None = None) -> int:
         shown = "".join(f"{count:8.0f}" if np.isfinite(count) else "       -" for count in fixed)
         note = "" if ratio <= BOUND else "  WORSE"
         print(f"{make.__name__:<20}{shown}{adaptive:10.0f}{ratio:8.2f}{note}", flush=True)
-    print(f"{failures} problems where adaptive restarts need more than {BOUND} times the best period's passes")
+    print(
+        f"{failures} problems where adaptive restarts need more than {BOUND} times the best period's passes"
+    )
     return 1 if failures else 0
 
 

@@ -4,8 +4,19 @@ min_x  f(x) + sum_i w_i loss(a_i.x + b, y_i) / sum_i w_i    s.t.  B x = e,  lowe
 """
 
 from zerogap.exceptions import DataError, ProblemError, SettingsError, ZeroGapError
+from zerogap.problem import builders as constraints
 from zerogap.problem import losses
 from zerogap.problem.block_problem import BlockProblem
+from zerogap.problem.builders import (
+    bounds,
+    fairness,
+    linear,
+    monotone_prediction,
+    non_crossing,
+    order,
+    sign,
+    sum_to,
+)
 from zerogap.problem.constraints import Between, Equal
 from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import L2, ElasticNet, GroupLasso
@@ -39,8 +50,17 @@ __all__ = [
     "SettingsError",
     "Status",
     "ZeroGapError",
+    "bounds",
     "certify",
+    "constraints",
+    "fairness",
+    "linear",
     "losses",
+    "monotone_prediction",
+    "non_crossing",
+    "order",
+    "sign",
     "solve",
     "solve_qp",
+    "sum_to",
 ]

@@ -14,7 +14,6 @@ import zerogap as zg
 from zerogap.data import datasets
 from zerogap.data.io import Table, read_table
 from zerogap.paper import command as paper
-from zerogap.problem.expressions import constraint
 from zerogap.problem.loss_registry import resolve
 from zerogap.report.plots import Panel, gap_versus_time
 from zerogap.report.terminal import Terminal
@@ -171,8 +170,8 @@ def run_fit(args: argparse.Namespace) -> int:
     table = read_table(args.file, args.target, args.weight)
     problem = zg.Problem(
         table.X, table.y, loss=parse_loss(args.loss), regularizer=zg.ElasticNet(args.l2, args.l1),
-        constraints=[constraint(text, table.features, args.intercept) for text in args.constraint],
-        sample_weight=table.sample_weight, fit_intercept=args.intercept,
+        constraints=args.constraint, sample_weight=table.sample_weight, fit_intercept=args.intercept,
+        feature_names=table.features,
     )  # fmt: skip
     result = zg.solve(
         problem, algorithm=args.algorithm, tol=args.tol, max_time=args.max_time, random_state=args.seed,

@@ -4,15 +4,18 @@ from typing import Any
 
 import numpy as np
 
+from zerogap.data.blocks import BlockDiagonalRows
 from zerogap.data.numbers import as_floats, check_finite
-from zerogap.data.rows import Rows, as_rows
+from zerogap.data.rows import as_rows
 from zerogap.exceptions import DataError
 
 Array = np.ndarray
 
 
-def check_matrix(X: Any, name: str = "X") -> Rows:
+def check_matrix(X: Any, name: str = "X") -> Any:
     """Rows over X, with at least one sample and one feature."""
+    if isinstance(X, BlockDiagonalRows):
+        return X
     shape = getattr(X, "shape", ())
     if any(size >= 2**32 for size in shape):  # before anything of that size is made
         raise DataError(f"{name}: expected at most 2^32 - 1 rows and columns; got shape {shape}")

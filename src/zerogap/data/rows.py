@@ -170,6 +170,10 @@ class DenseRows:
     def columns(self, chosen: Array) -> "DenseRows":
         return DenseRows(np.ascontiguousarray(self.matrix[:, chosen]))
 
+    def with_ones(self) -> "DenseRows":
+        """The rows with a column of ones behind them (a copy)."""
+        return DenseRows(np.hstack([self.matrix, np.ones((self.shape[0], 1), self.matrix.dtype)]))
+
     def square_norms(self, m: Array | float) -> Array:
         out = np.empty(self.shape[0])
         metric = np.broadcast_to(np.asarray(m, dtype=np.float64), (self.shape[1],))
@@ -264,6 +268,11 @@ class SparseRows:
 
     def columns(self, chosen: Array) -> "SparseRows":
         return SparseRows(self.matrix[:, chosen])
+
+    def with_ones(self) -> "SparseRows":
+        """The rows with a column of ones behind them (a copy)."""
+        ones = sp.csr_array(np.ones((self.shape[0], 1), self.matrix.dtype))
+        return SparseRows(sp.hstack([self.matrix, ones], format="csr"))
 
     def square_norms(self, m: Array | float) -> Array:
         out = np.empty(self.shape[0])

@@ -37,6 +37,7 @@ class Fitted:
     n_features_in_: int
     _duals: list[Array]
     _box: Any
+    _constraints: list[Any]
 
 
 @estimator
@@ -92,6 +93,7 @@ class LinearEstimator(CallbackSupportMixin, Fitted, BaseEstimator):
             constraints=self.constraints,
             sample_weight=weight,
             fit_intercept=bool(self.fit_intercept),
+            feature_names=getattr(self, "feature_names_in_", None),
         )
 
     def _solve(self, problem: Any, **options: Any) -> Any:
@@ -162,6 +164,7 @@ class LinearEstimator(CallbackSupportMixin, Fitted, BaseEstimator):
             ("history_", [result.history for result in results]),
         ):
             setattr(self, name, values[0] if one else values)
+        self._constraints = [result.problem.constraints for result in results]
         boxed_ones = [result.problem.penalty.boxed for result in results]
         self._box = [box_of(result) for result in results] if any(boxed_ones) else None
         if self.warm_start:

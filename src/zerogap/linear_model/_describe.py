@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils import estimator_html_repr
 
-from zerogap.problem.constraints import Between
-
 Array = np.ndarray
 
 
@@ -36,12 +34,14 @@ def _rows(estimator: Any, k: int | None, coef: Array, intercept: float) -> Itera
         open_sides = {"lower": -np.inf, "upper": np.inf, "multiplier": 0.0}
         yield {"name": "intercept", "kind": "intercept", "value": intercept, **open_sides}
     prices = estimator.multipliers_ if k is None else estimator.multipliers_[k]
-    for number, constraint in enumerate(constraints_of(estimator)):
+    bound = estimator._constraints[0 if k is None else k]
+    for number, constraint in enumerate(bound):
         wide = constraint.rows.shape[1] > coef.size
         activity = constraint.rows.dot(np.append(coef, intercept) if wide else coef)
         for i, value in enumerate(activity):
             sides = {"lower": constraint.lower[i], "upper": constraint.upper[i]}
-            name = f"{type(constraint).__name__}[{number}][{i}]"
+            place = f"{type(constraint).__name__}[{number}][{i}]"
+            name = place if constraint.names is None else constraint.names[i]
             price = {"multiplier": prices[number][i]}
             yield {"name": name, "kind": "constraint", "value": value, **sides, **price}
 
@@ -51,12 +51,6 @@ def _sides(estimator: Any, k: int | None, size: int) -> tuple[Array, Array, Arra
     if box is None:
         return np.full(size, -np.inf), np.full(size, np.inf), np.zeros(size)
     return box[0 if k is None else k]
-
-
-def constraints_of(estimator: Any) -> tuple[Any, ...]:
-    """The constraints that an estimator was given, as a tuple."""
-    given = estimator.constraints
-    return (given,) if isinstance(given, Between) else tuple(given)
 
 
 def box_of(result: Any) -> tuple[Array, Array, Array]:

@@ -5,8 +5,10 @@ import inspect
 from typing import Any, dataclass_transform
 
 COMMON = """\
-constraints : `zg.Equal` / `zg.Between` or a sequence of them, default=()
+constraints : `zg.Equal`, `zg.Between`, a builder, text, or a sequence of these, default=()
     Linear constraints on the coefficients (with `fit_intercept`, J may have a last column for the intercept).
+    Builders (`zg.sum_to`, `zg.order`, `zg.fairness`, ...) and text ("age + 2*income <= 3") take the names
+    of a data frame's columns, or positions, or x0, x1, ....
 positive : bool, default=False
     Keep every coefficient >= 0.
 bounds : (lower, upper), or dict of column -> (lower, upper), default=None

@@ -9,6 +9,8 @@ from sklearn.utils.validation import validate_data
 
 from zerogap.data.prepare import check_vector
 from zerogap.exceptions import DataError, ProblemError, SettingsError
+from zerogap.problem.builders import any_on_intercept
+from zerogap.problem.columns import Columns, feature_names
 from zerogap.problem.regularizers import ElasticNet
 
 Array = np.ndarray
@@ -59,6 +61,13 @@ def one_of(name: str, choice: Any, known: tuple[Any, ...]) -> Any:
     if choice not in known:
         raise SettingsError(f"{name}: expected one of {', '.join(map(repr, known))}; got {choice!r}")
     return choice
+
+
+def on_intercept(estimator: Any) -> bool:
+    """Does a constraint involve the intercept?"""
+    t = estimator.n_features_in_
+    names = feature_names(getattr(estimator, "feature_names_in_", None), None, t)
+    return any_on_intercept(estimator.constraints, Columns(t, bool(estimator.fit_intercept), names))
 
 
 def boxed(regularizer: Any, positive: bool, bounds: Any, estimator: Any) -> Any:

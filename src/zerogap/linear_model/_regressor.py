@@ -9,9 +9,8 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from zerogap.linear_model._base import LinearEstimator
-from zerogap.linear_model._describe import constraints_of
 from zerogap.linear_model._docs import estimator
-from zerogap.linear_model._inputs import checked_weight, new_data, training_data
+from zerogap.linear_model._inputs import checked_weight, new_data, on_intercept, training_data
 from zerogap.linear_model._protocol import FitTask, with_callbacks
 
 Array = np.ndarray
@@ -45,8 +44,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
 
     def _targets(self, y: Array, weight: Array | None) -> Sequence[Array]:
         """y around its mean, when an intercept can take the mean back: a shift of y costs no digits."""
-        wide = any(c.rows.shape[1] > self.n_features_in_ for c in constraints_of(self))
-        free = self.fit_intercept and not wide
+        free = self.fit_intercept and not on_intercept(self)
         self._shift = float(np.average(y, weights=weight)) if free else 0.0
         return [y - self._shift]
 

@@ -11,7 +11,7 @@ from zerogap.data.prepare import check_block, check_classes
 from zerogap.exceptions import DataError, ProblemError
 from zerogap.problem import block_terms, loss_registry
 from zerogap.problem.block_terms import BlockTerms
-from zerogap.problem.problem import SLOPE_ROUNDING, Flat, Problem
+from zerogap.problem.problem import Flat, Problem
 from zerogap.problem.regularizers import SeparablePenalty
 
 Array = np.ndarray
@@ -64,9 +64,7 @@ class BlockProblem(Problem):
     def terms(self) -> BlockTerms:
         constants = slice(None, None, self.outputs)
         salt = fingerprint(*loss_registry.traits(self.loss).functions)
-        return BlockTerms(
-            self.loss, self.y, self.row_weight, self.low[constants], self.high[constants], salt
-        )
+        return BlockTerms(self.loss, self.y, self.row_weight, self.low[constants], self.high[constants], salt)
 
     @functools.cached_property
     def one_output(self) -> Problem:

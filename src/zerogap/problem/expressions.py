@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from zerogap.exceptions import DataError
+from zerogap.problem.columns import INTERCEPT
 from zerogap.problem.constraints import Between, Equal
 
 Array = np.ndarray
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _RELATION = re.compile(r"(<=|>=|==|=)")
-INTERCEPT = "intercept"
 
 
 def constraint(text: str, features: Sequence[str], fit_intercept: bool) -> Between:
@@ -25,7 +25,9 @@ def constraint(text: str, features: Sequence[str], fit_intercept: bool) -> Betwe
         row, constant = _linear(sides[1], text, features, fit_intercept)
         ends = [_bound(side, text, features, fit_intercept) - constant for side in (sides[0], sides[2])]
         lower, upper = ends if relations[0] == "<=" else ends[::-1]
-        return Between(row[None, :], lower, upper)
+        if not row.any():
+            raise DataError(f"constraint {text!r}: no coefficient is left in it")
+        return Between(row[None, :], lower, upper, names=_name(text))
     raise DataError(
         f"constraint {text!r}: expected `left <= right`, `left >= right`, `left = right` or "
         "`low <= middle <= high`, such as 'bmi - bp >= 0'"
@@ -41,10 +43,14 @@ def _one_sided(
     if not row.any():
         raise DataError(f"constraint {text!r}: no coefficient is left in it")
     if relation == "=":
-        return Equal(row[None, :], bound)
-    if relation == "<=":
-        return Between(row[None, :], -np.inf, bound)
-    return Between(row[None, :], bound, np.inf)
+        return Equal(row[None, :], bound, names=_name(text))
+    sides = (-np.inf, bound) if relation == "<=" else (bound, np.inf)
+    return Between(row[None, :], *sides, names=_name(text))
+
+
+def _name(text: str) -> str:
+    """What the row is called: the text, its blanks evened out."""
+    return " ".join(text.split())
 
 
 def _bound(side: str, text: str, features: Sequence[str], fit_intercept: bool) -> float:
@@ -57,7 +63,7 @@ def _bound(side: str, text: str, features: Sequence[str], fit_intercept: bool) -
 def _linear(side: str, text: str, features: Sequence[str], fit_intercept: bool) -> tuple[Array, float]:
     """Coefficients (the intercept's last, if there is one) and constant of a sum of terms."""
     names = [*features, INTERCEPT] if fit_intercept else list(features)
-    position = {name: k for k, name in enumerate(names)}
+    position = {name: k for k, name in reversed(list(enumerate(names)))}  # a feature comes before the word
     row, constant = np.zeros(len(names)), 0.0
     rest = side
     while rest:

@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,6 +13,8 @@ from zerogap.data.stacked import StackedRows
 from zerogap.exceptions import DataError, ProblemError
 from zerogap.problem import loss_registry
 from zerogap.problem import terms as row_terms
+from zerogap.problem.builders import bind_all, recipes
+from zerogap.problem.columns import Columns, feature_names
 from zerogap.problem.constraints import Between
 from zerogap.problem.regularizers import Penalty
 
@@ -43,9 +44,12 @@ class Problem:
         all classes at once, whose problems are `BlockProblem`s.
     loss : a name, or an object from `zg.losses`.
     regularizer : `zg.L2(l2)`, `zg.ElasticNet(l2, l1, ...)` or `zg.GroupLasso(l2, group, groups)`.
-    constraints : a sequence of `zg.Equal(B, e)` and `zg.Between(J, lower, upper)`.
+    constraints : `zg.Equal(B, e)`, `zg.Between(J, lower, upper)`, builders such as `zg.order(["a", "b"])`,
+        text such as "a + b = 1", or a sequence of these.
     sample_weight : w_i >= 0, default 1. The data term is always the weighted mean.
     fit_intercept : add b, which nothing penalises.
+    feature_names : names of the columns, for constraints that name them. Default: those of a data frame, or
+        x0, x1, ...
 
     The dual has one coordinate u_i per data row and per constraint row. With s(u) = sum_i w_i u_i r_i,
 
@@ -78,14 +82,18 @@ class Problem:
         *,
         loss: Any = "squared",
         regularizer: Any,
-        constraints: Sequence[Between] | Between = (),
+        constraints: Any = (),
         sample_weight: Any = None,
         fit_intercept: bool = False,
+        feature_names: Any = None,
     ):
         put = functools.partial(object.__setattr__, self)
-        constraints = _as_tuple(constraints)
-        top = _data_rows(X, y, constraints)
+        top = _data_rows(X, y, constraints, feature_names)
         n, t = top.shape
+        data_weight = check_weights(sample_weight, n) if n else np.zeros(0)
+        constraints = bind_all(
+            constraints, lambda: _columns(X, top, data_weight, bool(fit_intercept), feature_names)
+        )
         put("loss", loss_registry.resolve(loss))
         put("regularizer", regularizer)
         put("penalty", _bind(regularizer, t))
@@ -288,29 +296,25 @@ class Problem:
         return np.split(u[self.n_samples :], ends[:-1]) if self.constraints else []
 
 
-def _as_tuple(constraints: Any) -> tuple[Between, ...]:
-    if isinstance(constraints, Between):
-        return (constraints,)
-    if not isinstance(constraints, (list, tuple)):
-        raise ProblemError(
-            f"constraints: expected a list of zg.Equal and zg.Between objects; got {constraints!r:.80}"
-        )
-    for constraint in constraints:
-        if not isinstance(constraint, Between):
-            raise ProblemError(
-                f"constraints: expected zg.Equal or zg.Between objects; got {constraint!r:.80}"
-            )
-    return tuple(constraints)
-
-
-def _data_rows(X: Any, y: Any, constraints: tuple[Between, ...]) -> Rows:
+def _data_rows(X: Any, y: Any, constraints: Any, names: Any) -> Rows:
     if X is not None:
         if y is None:
             raise DataError("y: expected one target per row of X; got None")
         return check_matrix(X)
-    if not constraints or y is not None:
+    listed = recipes(constraints)
+    if not listed or y is not None:
         raise DataError("X: expected a matrix; None is for problems with constraints and no y")
-    return empty_rows(constraints[0].rows.shape[1])
+    if names is not None:
+        return empty_rows(len(names))
+    widths = [c.rows.shape[1] for c in listed if isinstance(c, Between)]
+    if not widths:
+        raise DataError("feature_names: expected the names of the columns, as there is no X; got None")
+    return empty_rows(widths[0])
+
+
+def _columns(X: Any, rows: Rows, weight: Array, fit_intercept: bool, names: Any) -> Columns:
+    t = rows.shape[1]
+    return Columns(t, fit_intercept, feature_names(names, X, t), rows, weight)
 
 
 def _bind(regularizer: Any, n_features: int) -> Penalty:

@@ -71,9 +71,7 @@ def _block(part: Any, index: Array) -> tuple[float, Any]:
             return _sparse_block(sp.csc_array(part), index)
         part = part.toarray()
     if index.size > ALL:
-        ends = [
-            float(scipy.linalg.eigvalsh(part, subset_by_index=[k, k])[0]) for k in (0, index.size - 1)
-        ]
+        ends = [float(scipy.linalg.eigvalsh(part, subset_by_index=[k, k])[0]) for k in (0, index.size - 1)]
         if ends[0] > DEFINITE * ends[1]:
             mu = SHARE * ends[0]
             return mu, scipy.linalg.cholesky(part - mu * np.eye(index.size))

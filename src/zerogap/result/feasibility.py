@@ -51,15 +51,18 @@ class Farkas:
         return bool(self.margin() > MARGIN)
 
     def __str__(self) -> str:
-        constraints = self.problem.constraints
-        names = [
-            constraints[c].names[i] if constraints[c].names else f"{type(constraints[c]).__name__} {c} row {i}"
-            for c, i in self.rows[:8]
-        ]
-        named = ", ".join(names)
+        named = ", ".join(_label(self.problem, c, i) for c, i in self.rows[:8])
         more = f" and {len(self.rows) - 8} more" if len(self.rows) > 8 else ""
         box = f"; the box of {self.features.size} feature(s) takes part" if self.features.size else ""
         return f"these rows contradict each other: {named}{more}{box}" if named else f"the box is empty{box}"
+
+
+def _label(problem: Problem, c: int, i: int) -> str:
+    """A row's name where it was given one, or its place."""
+    constraint = problem.constraints[c]
+    if constraint.names is not None:
+        return repr(constraint.names[i])
+    return f"{type(constraint).__name__} {c} row {i}"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -56,7 +56,11 @@ class Ray:
         moves[problem.weight == 0] = 0.0
         with np.errstate(invalid="ignore"):
             steep = np.where(moves == 0.0, 0.0, np.where(moves > 0, high * moves, low * moves))
-        parts = [penalty.linear * features + np.zeros(t), penalty.l1 * np.abs(features), problem.weight * steep]
+        parts = [
+            penalty.linear * features + np.zeros(t),
+            penalty.l1 * np.abs(features),
+            problem.weight * steep,
+        ]
         total = float(sum(part.sum() for part in parts))
         scale = float(sum(np.abs(part).sum() for part in parts))
         return total / scale if np.isfinite(scale) and scale > 0 else np.inf

@@ -34,9 +34,7 @@ def stiffness(terms: BlockTerms, m: Array, u: Array, sigma: Array, out: Array) -
     _spreads(terms, moved.reshape(shape), sigma.reshape(shape), out.reshape(shape))
 
 
-def pull_along(
-    terms: BlockTerms, m: Array, direction: Array, step: float, u: Array, sigma: Array
-) -> float:
+def pull_along(terms: BlockTerms, m: Array, direction: Array, step: float, u: Array, sigma: Array) -> float:
     """sum_i w_i u_new_i . direction_i at the margins m + step direction."""
     moved = np.empty(m.size)
     forces(terms, m + step * direction, u, sigma, moved)

@@ -18,22 +18,28 @@ def repair(problem: Problem, u: Array) -> Array:
     c[problem.n_samples :] = problem.rows.constants
     low, high = np.empty_like(u), np.empty_like(u)
     row_terms.domains(problem.terms, low, high)
-    movable = (problem.weight > 0) & (c != 0.0)
+    moved = settle(u, c * problem.weight, np.full(u.size, True), 0.0, low, high)
+    return u if moved is None else moved
+
+
+def settle(u: Array, share: Array, movable: Array, aim: float, low: Array, high: Array) -> Array | None:
+    """u inside its domain with share.u = aim, moved on `movable` alone; None where that cannot be."""
+    movable = movable & (share != 0.0)
     inside = movable & (u > low) & (u < high)
     for rows in (inside, movable):
-        moved = _shift(u, np.flatnonzero(rows), c * problem.weight, np.sign(c), low, high)
+        moved = _shift(u, np.flatnonzero(rows), share, aim, low, high)
         if moved is not None:
             return moved
-    return u
+    return None
 
 
-def _shift(u: Array, rows: Array, share: Array, direction: Array, low: Array, high: Array) -> Array | None:
-    """u + amount * direction on `rows`, clipped to the domain, with share.u = 0; Newton with a bracket."""
+def _shift(u: Array, rows: Array, share: Array, aim: float, low: Array, high: Array) -> Array | None:
+    """u + amount * sign(share) on `rows`, clipped to the domain, with share.u = aim; Newton with a bracket."""
     if not rows.size:
         return None
-    a, d, start = share[rows], direction[rows], u[rows]
+    a, d, start = share[rows], np.sign(share[rows]), u[rows]
     bottom, top = low[rows], high[rows]
-    rest = float(share @ u) - float(a @ start)
+    rest = float(share @ u) - float(a @ start) - aim
 
     def at(amount: float) -> tuple[Array, float]:
         moved = np.clip(start + amount * d, bottom, top)
@@ -61,14 +67,14 @@ def _shift(u: Array, rows: Array, share: Array, direction: Array, low: Array, hi
         return None
     out = u.copy()
     out[rows] = moved
-    return _settle(out, rows, share, low, high)
+    return _round_off(out, rows, share, aim, low, high)
 
 
-def _settle(u: Array, rows: Array, share: Array, low: Array, high: Array) -> Array:
+def _round_off(u: Array, rows: Array, share: Array, aim: float, low: Array, high: Array) -> Array:
     """Push the rounding that is left into one coordinate that has room for it."""
     room = np.minimum(u[rows] - low[rows], high[rows] - u[rows]) * np.abs(share[rows])
     k = rows[int(np.argmax(room))]
     for _ in range(3):
-        u[k] -= float(share @ u) / share[k]
+        u[k] -= (float(share @ u) - aim) / share[k]
     u[k] = min(max(u[k], low[k]), high[k])
     return u

@@ -1,0 +1,94 @@
+"""Several storages along a diagonal: rows of models that share no coefficient, in the memory of one."""
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from zerogap.data.rows import Rows
+
+Array = np.ndarray
+
+
+class BlockDiagonalRows:
+    """Block k's rows touch block k's columns only. The same storage may serve as several blocks.
+
+    The verbs are those of `rows.py`, without the compiled ones: coordinate kernels do not take it.
+    """
+
+    def __init__(self, blocks: list[Rows]):
+        self.blocks = blocks
+        heights, widths = ([block.shape[k] for block in blocks] for k in (0, 1))
+        self._rows, self._columns = np.cumsum([0, *heights]), np.cumsum([0, *widths])
+        self.shape = (int(self._rows[-1]), int(self._columns[-1]))
+
+    def _by_row(self, u: Array) -> list[Array]:
+        return np.split(u, self._rows[1:-1])
+
+    def _by_column(self, x: Array | float) -> list[Array]:
+        return np.split(np.broadcast_to(np.asarray(x, dtype=np.float64), self.shape[1:]), self._columns[1:-1])
+
+    def _join(self, verb: str, parts: list[Array]) -> Array:
+        return np.concatenate([getattr(b, verb)(part) for b, part in zip(self.blocks, parts, strict=True)])
+
+    def dot(self, x: Array) -> Array:
+        return self._join("dot", self._by_column(x))
+
+    def tdot(self, u: Array) -> Array:
+        return self._join("tdot", self._by_row(u))
+
+    def gram(self, weights: Array) -> Array:
+        parts = zip(self.blocks, self._by_row(weights), strict=True)
+        return scipy.linalg.block_diag(*[block.gram(part) for block, part in parts])
+
+    def outer(self, metric: Array) -> Array:
+        """R diag(metric) R^T."""
+        parts = zip(self.blocks, self._by_column(metric), strict=True)
+        return scipy.linalg.block_diag(*[block.outer(part) for block, part in parts])
+
+    def take(self, rows: Array) -> "BlockDiagonalRows":
+        return self._part("take", rows, self._rows)
+
+    def columns(self, chosen: Array) -> "BlockDiagonalRows":
+        return self._part("columns", chosen, self._columns)
+
+    def _part(self, verb: str, chosen: Array, starts: Array) -> "BlockDiagonalRows":
+        """`take` or `columns` of each block; `chosen` ascends."""
+        cuts = np.searchsorted(chosen, starts)
+        own = [chosen[cuts[k] : cuts[k + 1]] - starts[k] for k in range(len(self.blocks))]
+        return BlockDiagonalRows([getattr(b, verb)(c) for b, c in zip(self.blocks, own, strict=True)])
+
+    def square_norms(self, m: Array | float) -> Array:
+        return self._join("square_norms", self._by_column(m))
+
+    def square_columns(self, weights: Array) -> Array:
+        """sum_i weights_i r_ij^2 for every column."""
+        return self._join("square_columns", self._by_row(weights))
+
+    def magnitudes(self, x: Array) -> Array:
+        """sum_j |r_ij x_j|: the size of the terms that `dot(x)` adds up."""
+        return self._join("magnitudes", self._by_column(x))
+
+    def column_magnitudes(self, u: Array) -> Array:
+        """sum_i |u_i r_ij|: the size of the terms that `tdot(u)` adds up."""
+        return self._join("column_magnitudes", self._by_row(u))
+
+    def dense(self) -> Array:
+        """The rows as a float64 matrix; for a few of them."""
+        return scipy.linalg.block_diag(*[block.dense() for block in self.blocks])
+
+    @property
+    def nonzeros(self) -> int:
+        return sum(block.nonzeros for block in self.blocks)
+
+
+def crossing_rows(base: Rows, pair: Array, index: Array, copies: int) -> Any:
+    """Rows a_i.x_k - a_i.x_k+1 over `copies` blocks of columns, for each k of `pair` and i of `index`; CSR."""
+    width = base.shape[1]
+    taken = sp.coo_array(sp.csr_array(base.take(index).matrix, dtype=np.float64))
+    rows, columns = taken.coords
+    left = columns.astype(np.int64) + np.asarray(pair, dtype=np.int64)[rows] * width
+    values = np.append(taken.data, -taken.data)
+    places = (np.append(rows, rows), np.append(left, left + width))
+    return sp.csr_array((values, places), shape=(len(index), copies * width))
