@@ -210,7 +210,7 @@ def test_the_page_is_whole(finished):
     for statement in tables.STATEMENTS.values():
         assert statement.split(":")[0] in text
     for name in METHODS:
-        assert f"<td>{name}</td>" in text
+        assert f'<td class="head where">{name}</td>' in text
     assert "relative" in text
     assert text.count('class="verdict') >= 10
 
