@@ -27,7 +27,7 @@ class Claim:
 
 def verdict(holds: list[bool]) -> str:
     """confirmed where it holds throughout, partly where somewhere, not where nowhere."""
-    return "confirmed" if all(holds) else "partly" if any(holds) else "not"
+    return "not" if not any(holds) else "confirmed" if all(holds) else "partly"
 
 
 def number(value: float) -> str:
@@ -119,7 +119,7 @@ def _linear(s: Summary, figure: str, level: float, method: str) -> tuple[bool, s
     """Does the curve fall linearly? With R^2 against passes / against their logarithm, in words."""
     found = straightness(s.median(figure, level, method), s.floor(FIGURES[figure].kind, level))
     linear, power, fallen = found
-    return linear > power and fallen >= DECADES, f"{linear:.2f}/{power:.2f} ({fallen:.1f} decades)"
+    return bool(linear > power and fallen >= DECADES), f"{linear:.2f}/{power:.2f} ({fallen:.1f} decades)"
 
 
 LINEAR = "R² of log(gap) against passes / against log(passes), over the last 1.5 decades above rounding:\n"

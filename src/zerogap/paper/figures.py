@@ -23,7 +23,7 @@ STYLES: dict[str, tuple[str, Any, str]] = {
     "ADFGA": ("#444444", ":", "*"),
 }
 #: One method, one colour: its periods differ in line style and marker.
-PERIODS = {"2n": (":", "<"), "10n": ("--", "o"), "40n": ("-", "s"), "80n": ("-.", "d")}
+PERIODS = {"2n": (":", "<"), "10n": ("--", "o"), "40n": ("-", "s"), "80n": ("-.", "p")}
 
 plt.rcParams.update(
     {
