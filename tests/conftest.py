@@ -63,3 +63,9 @@ from hypothesis import settings
 
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--everything", action="store_true", help="run the reference methods on all problems that they fit"
+    )

@@ -14,14 +14,18 @@ from zerogap.paper.problems import LEVELS, MU, N
 from zerogap.problem.problem import Problem
 from zerogap.reference.registry import METHODS
 from zerogap.result.certificate import combine, primal_side
+from zerogap.solver.ardca import lemma_steps
 from zerogap.solver.driver import make_solver
 from zerogap.solver.settings import ARDCA, SDCA
 from zerogap.solver.solver import Candidates, Learner
+from zerogap.solver.workspace import Workspace
 
 Array = np.ndarray
 
 #: How many passes are looked at, evenly spaced on a logarithmic axis.
 LOOKS = 48
+#: The relative accuracy that the methods are told to aim at.
+ACCURACY = 1e-9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,6 +68,13 @@ def restart_period(level: float) -> int:
     return math.ceil(2.0 * (math.sqrt(2.0 / kappa + 4.0 * (1.0 - 1.0 / N)) - 1.0))
 
 
+def first_phase(problem: Problem) -> int:
+    """K' of the ERM lemma in steps, as Figure 2 runs it; 0 where the lemma does not apply."""
+    if problem.n_constraints:
+        return 0
+    return lemma_steps(Workspace(problem), np.zeros(problem.n_rows), ACCURACY)
+
+
 def curves(figure: str, level: float) -> list[Curve]:
     """The paper's legend. Steps and sampling are the paper's: c = 1, i.i.d. uniform rows, upsilon = 1.1."""
     ardca = ARDCA(step="paper", sampling="uniform", average_from=1.1, erm=figure == "figure2")
@@ -101,7 +112,7 @@ Row = tuple[float, float, float, float]  # passes, primal value, violation, dual
 def trace(problem: Problem, settings: Any, picks: tuple[str, ...], passes: int, seed: int) -> list[list[Row]]:
     """Run the method once from u = 0; one list of rows for each pick."""
     rng = np.random.default_rng(seed)
-    solver = make_solver(problem, settings, rng, 1e-9)
+    solver = make_solver(problem, settings, rng, ACCURACY)
     solver.start(problem.project_dual(np.zeros(problem.n_rows)))
     extra = getattr(solver, "extra_passes", 0)
     done = 0.0

@@ -23,7 +23,7 @@ STYLES: dict[str, tuple[str, Any, str]] = {
     "ADFGA": ("#444444", ":", "*"),
 }
 #: One method, one colour: its periods differ in line style and marker.
-PERIODS = {"2n": (":", "1"), "10n": ("--", "o"), "40n": ("-", "s"), "80n": ("-.", "d")}
+PERIODS = {"2n": (":", "<"), "10n": ("--", "o"), "40n": ("-", "s"), "80n": ("-.", "p")}
 
 plt.rcParams.update(
     {
@@ -87,7 +87,7 @@ def _panel(ax: Any, summary: Summary, figure: str, level: float, quantity: str) 
 
 def _ylabel(figure: str, quantity: str) -> str:
     if quantity == "violation":
-        return r"constraint violation $\max(0, \|A^T x - b\|_\infty - \tau)$"
+        return r"violation $\max(0, \|A^T x - b\|_\infty - \tau)$"
     return r"$|f(x) - f(x^*)|$" if figure == "figure3" else r"primal gap $F(x) - F(x^*)$"
 
 
@@ -107,7 +107,7 @@ def draw_theory(rows: list[dict[str, Any]], narrow: bool) -> Any:
 
 
 def _bounds(ax: Any, rows: list[dict[str, Any]], xlabel: str, title: str) -> None:
-    colours = ["#0072b2", "#d55e00", "#009e73", "#444444"]
+    colours = ["#5e3c99", "#1a7f8c", "#7f7f00", "#c2185b"]  # none of a method's
     for k, name in enumerate(dict.fromkeys(r["case"] for r in rows)):
         mine = [r for r in rows if r["case"] == name]
         x, marker = [r["x"] for r in mine], "osD^"[k % 4]

@@ -63,6 +63,7 @@ def _section(out: Path, summary: Summary, name: str, claims: list[Any]) -> dict[
             for note in notes
         ],
         "claims": [claim for claim in claims if claim.figure == name],
+        "first_phases": [note["first_phase"] for note in notes],
         "seeds": summary.seeds(name),
     }  # fmt: skip
 

@@ -72,12 +72,17 @@ class Summary:
             "value": self.scale(kind, level),
             "gap": max(o["gap"] for o in found),
             "relative": max(o["relative_gap"] for o in found),
+            "first_phase": max(o.get("first_phase", 0) for o in found),
             "how": ", ".join(sorted({str(o["algorithm"]).split("(")[0] for o in found})),
         }
 
-    def median(self, figure: str, level: float, method: str, quantity: str = "gap") -> Median:
-        """Median and quartiles of gap, violation or dual_gap."""
+    def median(
+        self, figure: str, level: float, method: str, quantity: str = "gap", kind: str | None = None
+    ) -> Median:
+        """Median and quartiles of gap, violation or dual_gap; `kind` where a figure has several."""
         chosen = self._chosen(figure, level) & (self.columns["method"] == method)
+        if kind is not None:
+            chosen &= self.columns["kind"] == kind
         kinds = self.columns["kind"][chosen]
         seeds = self.columns["seed"][chosen]
         order = np.argsort(seeds, kind="stable")

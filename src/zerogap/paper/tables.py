@@ -5,7 +5,7 @@ from typing import Any
 
 from zerogap.paper.claims import level_name, number
 from zerogap.paper.curves import FIGURES
-from zerogap.paper.problems import LEVELS
+from zerogap.paper.problems import LEVELS, N
 from zerogap.paper.summary import Summary, slope
 from zerogap.reference.registry import METHODS
 
@@ -38,6 +38,31 @@ ORDERS = (
     ("figure3", "ADFGA", "violation", "−1", "O(1/ε)"),
 )
 
+#: The same for methods of the table of counts, on problem (2) and (3) at the first level.
+COUNT_ORDERS = (
+    ("absolute", "rdca", "dual_gap", "−1", "O(n/ε)"),
+    ("absolute", "apcg", "dual_gap", "−2", "O(n/√ε)"),
+    ("absolute", "approx", "dual_gap", "−2", "O(n/√ε)"),
+    ("absolute", "dfga", "dual_gap", "−1", "O(1/ε)"),
+    ("absolute", "adfga", "gap", "−2", "O(1/√ε), averaged"),
+    ("absolute", "double-smoothing", "gap", "−2", "O(1/√ε log 1/ε)"),
+    ("absolute", "catalyst", "gap", "−2", "O((n + √(n/ε)) log 1/ε)"),
+    ("absolute", "spdc", "gap", "−2", "O((n + √(n/ε)) log 1/ε)"),
+    ("absolute", "rpdg", "gap", "−2", "O((n + √(n/ε)) log 1/ε)"),
+    ("absolute", "katyusha", "gap", "−2", "O(n log 1/ε + √(n/ε))"),
+    ("sup", "dfga", "violation", "−1", "O(1/ε), averaged"),
+    ("sup", "adfga", "violation", "−2", "O(1/√ε), averaged"),
+    ("sup", "double-smoothing", "violation", "−2", "O(1/√ε log 1/ε)"),
+)
+
+#: Steps in a pass where they are not n: one full gradient, or Katyusha's 2n steps in three passes.
+STEPS_A_PASS = {"dfga": 1.0, "adfga": 1.0, "double-smoothing": 1.0, "katyusha": 2.0 * N / 3.0}
+
+#: What `x` of a comparison is.
+ABSCISSA = {
+    "theorem2": "N", "theta_lemma": "n", "coordinate_lemma": "j", "convex_combination": "k", "erm_lemma": "K′"
+}  # fmt: skip
+
 #: name -> (its complexity on a smooth loss, on a nonsmooth loss or with constraints).
 COMPLEXITY = {
     "ardca": ("n/√ε", "n/√ε"),
@@ -59,6 +84,7 @@ COMPLEXITY = {
     "katyusha": ("(n + √(n/(γμ))) log 1/ε", "n log 1/ε + √(n/ε)"),
     "catalyst": ("(n + √(n/(γμ))) log 1/ε, up to logs", "(n + √(n/ε)) log 1/ε"),
 }
+PROBLEM = {"squared": "(1)", "absolute": "(2)", "sup": "(3)"}
 TARGETS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 
 
@@ -74,60 +100,87 @@ def theory_table(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "statement": statement, "count": len(mine), "holds": holds,
                 "closest": number(max(ratios)) if ratios else "—",
                 "verdict": "confirmed" if holds == len(mine) else "not",
+                "abscissa": ABSCISSA.get(check, "K"), "rows": [_compared(r) for r in mine],
             }
         )  # fmt: skip
     return lines
+
+
+def _compared(r: dict[str, Any]) -> dict[str, Any]:
+    """One comparison, its numbers in three digits."""
+    shown = {name: f"{r[name]:.3g}".replace("-", "−") for name in ("measured", "upper", "bound")}
+    return {"case": r["case"], "x": number(r["x"]), "holds": r["upper"] <= r["bound"], **shown}
 
 
 def slope_table(summary: Summary) -> list[dict[str, Any]]:
     """Measured log-log slopes beside the stated orders."""
     lines = []
     for figure, method, quantity, order, source in ORDERS:
-        cells = []
-        for level in summary.levels(figure):
-            floor = 1e-14 if quantity == "violation" else summary.floor(FIGURES[figure].kind, level)
-            value, window = slope(summary.median(figure, level, method, quantity), floor)
-            shown = f"{value:.2f}".replace("-", "−") if math.isfinite(value) else "—"
-            cells.append({"value": shown, "window": f"{window[0]:.0f}–{window[1]:.0f}"})
-        what = {"gap": "primal", "dual_gap": "dual", "violation": "violation"}[quantity]
-        lines.append(
-            {
-                "figure": figure[-1],
-                "method": method,
-                "what": what,
-                "order": order,
-                "source": source,
-                "cells": cells,
-            }
-        )
+        kind = FIGURES[figure].kind
+        found = [_slope(summary, figure, kind, level, method, quantity) for level in summary.levels(figure)]
+        lines.append(_slope_line(f"Figure {figure[-1]}", method, quantity, order, source, found))
+    for kind, method, quantity, order, source in COUNT_ORDERS:
+        found = [_slope(summary, "counts", kind, LEVELS[0], method, quantity)]
+        lines.append(_slope_line(f"Problem {PROBLEM[kind]}", method, quantity, order, source, found))
     return lines
 
 
+def _slope(
+    summary: Summary, figure: str, kind: str, level: float, method: str, quantity: str
+) -> tuple[float, tuple[float, float]]:
+    floor = 1e-14 if quantity == "violation" else summary.floor(kind, level)
+    return slope(summary.median(figure, level, method, quantity, kind), floor)
+
+
+def _slope_line(
+    where: str, method: str, quantity: str, order: str, source: str, found: list[Any]
+) -> dict[str, Any]:
+    cells = []
+    for value, window in found:
+        shown = f"{value:.2f}".replace("-", "−") if math.isfinite(value) else "—"
+        cells.append({"value": shown, "window": f"{window[0]:.0f}–{window[1]:.0f}"})
+    return {
+        "where": where, "method": method, "order": order, "source": source, "cells": cells,
+        "what": {"gap": "primal", "dual_gap": "dual", "violation": "violation"}[quantity],
+    }  # fmt: skip
+
+
 def count_tables(summary: Summary) -> list[dict[str, Any]]:
-    """Passes to each accuracy, for each of the three problems at its first level."""
+    """Steps to each accuracy, for each of the three problems at its first level."""
     tables = []
     for kind, title, letter in (
-        ("squared", "Problem (1), squared loss", "λ"),
-        ("absolute", "Problem (2), absolute loss", "λ"),
-        ("sup", "Problem (3), constraints", "τ"),
-    ):
+        ("squared", "squared loss", "λ"), ("absolute", "absolute loss", "λ"), ("sup", "constraints", "τ")
+    ):  # fmt: skip
         lines = []
         chosen = (summary.columns["figure"] == "counts") & (summary.columns["kind"] == kind)
         for method in METHODS:
             mine = chosen & (summary.columns["method"] == method)
             if not mine.any():
                 continue
-            cells = [_passes_to(summary, mine, kind, eps) for eps in TARGETS]
             limit = float(summary.columns["pass"][mine].max())
-            complexity = COMPLEXITY[method][0 if kind == "squared" else 1]
             lines.append(
-                {"method": method, "complexity": complexity, "cells": cells, "limit": f"{limit:,.0f}"}
-            )
-        tables.append({"title": f"{title}, {letter} = {level_name(LEVELS[0])}", "lines": lines})
+                {
+                    "method": method, "limit": f"{limit:,.0f}",
+                    "complexity": COMPLEXITY[method][0 if kind == "squared" else 1],
+                    "cells": [
+                        _cell(_passes_to(summary, mine, kind, eps), STEPS_A_PASS.get(method, N))
+                        for eps in TARGETS
+                    ],
+                }
+            )  # fmt: skip
+        name = f"Problem {PROBLEM[kind]}, {title}, {letter} = {level_name(LEVELS[0])}"
+        tables.append({"title": name, "lines": lines})
     return tables
 
 
-def _passes_to(summary: Summary, mine: Any, kind: str, eps: float) -> str:
+def _cell(passes: float, steps_a_pass: float) -> dict[str, str]:
+    """Steps and passes, or a dash."""
+    if not math.isfinite(passes):
+        return {"steps": "—", "passes": ""}
+    return {"steps": f"{passes * steps_a_pass:,.0f}", "passes": f"{passes:,.0f}"}
+
+
+def _passes_to(summary: Summary, mine: Any, kind: str, eps: float) -> float:
     """The median over the seeds of the first pass from which gap and violation stay below eps."""
     found = []
     c = summary.columns
@@ -139,5 +192,4 @@ def _passes_to(summary: Summary, mine: Any, kind: str, eps: float) -> str:
         first = late[-1] + 1 if late else 0
         found.append(float(passes[first]) if first < passes.size else math.inf)
     found.sort()
-    middle = found[len(found) // 2]
-    return f"{middle:,.0f}" if math.isfinite(middle) else "—"
+    return found[len(found) // 2]
