@@ -1,6 +1,6 @@
 """Adaptive restarts against every fixed period: passes of `ardca-restart` to a certified 1e-6.
 
-    python -m benchmarks.restarts [--only TEXT]     a table, exit code 1 where adaptive needs over 1.5x the best
+    python -m benchmarks.restarts [--only TEXT]   a table; exit code 1 where adaptive needs over 1.5x the best
 
 Eight problems: the paper's two, text, tables that scikit-learn bundles, and seeded ones. Each count is the
 median over seeds of the sampling. A period that does not get there within the limit shows as `-`.

@@ -7,7 +7,7 @@ import zerogap as zg
 
 cp = pytest.importorskip("cvxpy")
 
-import zerogap.cvxpy
+import zerogap.cvxpy  # noqa: E402
 
 EXACT = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
 
@@ -62,7 +62,7 @@ def portfolio(x):
 
 
 def svm(x):
-    rng, A, b = data(8)
+    _, A, b = data(8)
     y = np.sign(b)
     return cp.Problem(cp.Minimize(0.05 * cp.sum_squares(x) + cp.sum(cp.pos(1 - cp.multiply(y, A @ x))) / 40))
 

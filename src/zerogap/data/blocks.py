@@ -84,7 +84,7 @@ class BlockDiagonalRows:
 
 
 def crossing_rows(base: Rows, pair: Array, index: Array, copies: int) -> Any:
-    """Rows a_i.x_k - a_i.x_k+1 over `copies` blocks of columns, for each k of `pair` and i of `index`; CSR."""
+    """Rows a_i.x_k - a_i.x_k+1 over `copies` blocks of columns, for k of `pair` and i of `index`; CSR."""
     width = base.shape[1]
     taken = sp.coo_array(sp.csr_array(base.take(index).matrix, dtype=np.float64))
     rows, columns = taken.coords

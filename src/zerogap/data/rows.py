@@ -84,7 +84,7 @@ def _(rows, i):
 
 @column.on(Dense)
 def _(rows, p, first):
-    return p - first
+    return np.uint64(p) - first
 
 
 @column.on(Sparse)

@@ -32,6 +32,7 @@ class BlockProblem(Problem):
     """
 
     outputs: int
+    penalty: SeparablePenalty
     row_weight: Array  # one per data row and constraint row
 
     def __init__(self, X: Any = None, y: Any = None, *, loss: Any, regularizer: Any, **options: Any):

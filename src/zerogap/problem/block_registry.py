@@ -4,8 +4,9 @@ With m the K margins of a row and y the number of its class, such a loss is
 
     phi(m, y) = max over p in the simplex of (p - e_y).m - psi(p, y)
 
-so that phi*(u) = psi(u + e_y, y) on the domain {u : u + e_y in the simplex}: u_k >= 0 but for k = y, u_y >= -1,
-and sum_k u_k = 0. Where u_y is needed to full accuracy it is minus the sum of the others. A loss brings
+so that phi*(u) = psi(u + e_y, y) on the domain {u : u + e_y in the simplex}: u_k >= 0 but for k = y,
+u_y >= -1, and sum_k u_k = 0. Where u_y is needed to full accuracy it is minus the sum of the others.
+A loss brings
 
     value(loss, M, i, y)              phi of row i of M
     conjugate(loss, U, i, y)          phi* of row i of U; only ever asked inside the domain

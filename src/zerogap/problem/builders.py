@@ -133,7 +133,7 @@ def linear(text: str) -> Recipe:
 def fairness(sensitive: Any, limit: float) -> Recipe:
     """-limit <= cov(sensitive, a.x + b) <= limit; a multiplier is >= 0 at +limit, <= 0 at -limit.
 
-        cov = sum_i w_i (z_i - mean z) (a_i.x + b),    w_i the sample weights (sum one), mean z = sum_i w_i z_i
+        cov = sum_i w_i (z_i - mean z) (a_i.x + b)   w_i the sample weights (sum one), mean z = sum_i w_i z_i
 
     Parameters
     ----------
@@ -234,8 +234,8 @@ class Sign(Recipe):
         given = {"+": 1, "-": -1}.get(self.direction) if isinstance(self.direction, str) else self.direction
         if given not in (1, -1):
             raise DataError(f"sign direction: expected '+', '-', 1 or -1; got {self.direction!r}")
-        sides = (0.0, None) if given == 1 else (None, 0.0)
-        return Bounds(*sides, self.columns).bind(columns)
+        lower, upper = (0.0, None) if given == 1 else (None, 0.0)
+        return Bounds(lower, upper, self.columns).bind(columns)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

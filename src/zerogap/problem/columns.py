@@ -40,7 +40,7 @@ class Columns:
         if isinstance(column, str):
             if column in self.everything:
                 return self.everything.index(column)
-        elif isinstance(column, (int, np.integer)) and not isinstance(column, (bool, np.bool_)):
+        elif isinstance(column, (int, np.integer)) and not isinstance(column, (bool, np.bool_)):  # noqa: SIM102
             if 0 <= column < self.n_features + int(self.fit_intercept):
                 return int(column)
         raise DataError(f"columns: {column!r} is none of {self.known()}")

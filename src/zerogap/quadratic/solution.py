@@ -77,7 +77,10 @@ class QPSolution:
 
     def _terms(self) -> list[float]:
         program, x, y, z, z_box = self.problem, self.x, self.y, self.z, self.z_box
-        assert x is not None and y is not None and z is not None and z_box is not None
+        assert x is not None
+        assert y is not None
+        assert z is not None
+        assert z_box is not None
         return [
             float(x @ (program.P @ x)),
             float(program.q @ x),
@@ -136,8 +139,8 @@ def from_result(program: QuadraticProgram, result: Result, tol: float) -> QPSolu
     solution = QPSolution(
         program, x, y, z, z_box, program.objective(x), found, status, result.certificate, *proofs, extras
     )
-    if not found and result.certificate.scaled_violation <= tol:
-        # an objective of zero leaves nothing for a gap to be relative to but its terms
-        if result.certificate.gap <= tol * solution.size():
-            return dataclasses.replace(solution, found=True, status=Status.SOLVED)
+    feasible = result.certificate.scaled_violation <= tol
+    # an objective of zero leaves nothing for a gap to be relative to but its terms
+    if not found and feasible and result.certificate.gap <= tol * solution.size():
+        return dataclasses.replace(solution, found=True, status=Status.SOLVED)
     return solution

@@ -107,5 +107,6 @@ def _start(problem: Problem, program: QuadraticProgram, initvals: Any) -> Any:
         for name, own, theirs in (("A", program.b, initvals.y), ("G", program.h, initvals.z)):
             if theirs is None or own.size != theirs.size:
                 raise DataError(f"initvals: expected a solution with {own.size} rows in {name}")
-        dual[n : n + program.b.size + program.h.size] = np.append(initvals.y, initvals.z)
+        multipliers = [part for part in (initvals.y, initvals.z) if part is not None]
+        dual[n : n + program.b.size + program.h.size] = np.concatenate(multipliers)
     return dual

@@ -27,7 +27,7 @@ def constraint_frame(problem: Problem, point: Array, multipliers: Array) -> Any:
     one, points = problem.one_output, problem.each_output(point)
     if one is problem:
         return _frame(problem, point, multipliers)
-    frames = zip(problem.classes, points, problem.each_output(multipliers), strict=True)
+    frames = zip(np.asarray(problem.classes), points, problem.each_output(multipliers), strict=True)
     return pd.concat(
         [_frame(one, *pair).assign(**{"class": label}) for label, *pair in frames], ignore_index=True
     )

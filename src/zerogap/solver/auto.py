@@ -2,12 +2,11 @@
 
 The rule is the ski-rental one. A Newton finish costs about a known time, from the sizes of its matrices.
 Coordinate passes run until they have spent a share of it; from then on they go on only while their
-measured progress per second promises an end sooner than the finish would bring it.
+measured progress per second promises an end sooner than the finish would bring it. Seconds are modelled
+(`costs`), not measured: the same seed takes the same way on every run.
 """
 
-import itertools
 import math
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 from zerogap.problem import loss_registry
 from zerogap.problem.problem import Problem
 from zerogap.result.certificate import Certificate
-from zerogap.solver import newton_system
+from zerogap.solver import costs
 from zerogap.solver.ardca import ArdcaSolver
 from zerogap.solver.newton import newton_solver
 from zerogap.solver.sdca import SdcaSolver
@@ -29,12 +28,10 @@ Array = np.ndarray
 FINISH_STEPS, BROKEN_STEPS = 35, 100
 #: Matrices up to this size are cheap to factorise.
 SMALL = 1000
-#: Multiply-adds a second of a factorisation, and products with the rows in one Newton step.
-FLOPS, PRODUCTS = 4e9, 5.0
 #: Share of the finish's cost that coordinate passes may spend before they have to promise something.
 TRIAL = 0.25
-#: Plain passes before acceleration takes over, unless the end is in sight; what "in sight" means.
-PLAIN_PASSES, IN_SIGHT = 12, 15
+#: Plain passes before acceleration takes over, unless the end is in sight (passes, seconds).
+PLAIN_PASSES, IN_SIGHT, SOON = 12, 15, 0.02
 #: A Newton phase that is still short of the tolerance after this many times its predicted cost has failed.
 PATIENCE = 30.0
 IDLE = 8
@@ -50,9 +47,9 @@ class AutoSolver:
         penalty = problem.penalty
         self._newton_fits = penalty.separable
         self._coordinates_fit = penalty.mu_min > 0
-        self._spent = 0.0  # seconds in the current phase, checks included
+        self._spent = 0.0  # modelled seconds in the current phase, checks included
         self._passes = 0.0  # of the current phase
-        self._trend: list[tuple[float, float, float]] = []  # seconds, passes, log10 error; this phase
+        self._trend: list[tuple[float, float]] = []  # passes, log10 error; this phase
         self._retired: set[str] = set()
 
     @property
@@ -65,7 +62,7 @@ class AutoSolver:
 
     def start(self, u: Array) -> None:
         self._dual = u
-        self._finish_cost = self._predict_finish() if self._newton_fits else math.inf
+        self._finish_cost = self._finish_steps * self._newton_step() if self._newton_fits else math.inf
         self._enter("newton" if self._newton_first() else "sdca")
 
     def _newton_first(self) -> bool:
@@ -84,19 +81,18 @@ class AutoSolver:
         small = min(problem.rows.shape) <= SMALL
         return small and (smooth or problem.n_constraints > 0 or self.problem.penalty.kinked)
 
-    def _predict_finish(self) -> float:
-        """Seconds of a Newton finish: products with the rows, and factors of its matrices."""
-        rows = self.problem.rows
-        begun = time.perf_counter()
-        rows.tdot(rows.dot(np.zeros(rows.shape[1])))
-        product = 0.5 * (time.perf_counter() - begun)
-        steps = BROKEN_STEPS if self.problem.penalty.kinked else FINISH_STEPS
-        return steps * (PRODUCTS * product + newton_system.flops(rows) / FLOPS)
+    @property
+    def _finish_steps(self) -> int:
+        """Newton steps of a finish."""
+        return BROKEN_STEPS if self.problem.penalty.kinked else FINISH_STEPS
+
+    def _newton_step(self) -> float:
+        """Seconds of a Newton step."""
+        return costs.newton_step(self.problem.rows)
 
     def _enter(self, name: str) -> None:
         self.name = name
         self._spent, self._passes, self._trend = 0.0, 0.0, []
-        self._last = time.perf_counter()
         self._inner = self._solver(name)
         self._inner.start(self._dual)
 
@@ -110,7 +106,15 @@ class AutoSolver:
     def advance(self, passes: float, stop: Callable[[], bool]) -> float:
         done = self._inner.advance(passes, stop)
         self._passes += done
+        self._spent += self._price(done) + costs.check(self.problem.rows)
         return done
+
+    def _price(self, passes: float) -> float:
+        """Seconds that so many passes of the current phase cost."""
+        if self.name == "newton":  # which counts two passes a step
+            return 0.5 * passes * self._finish_cost / self._finish_steps
+        pace = costs.coordinate_pass(self.problem.rows)
+        return passes * pace * (costs.ACCELERATION if self.name == "ardca" else 1.0)
 
     def candidates(self) -> Candidates:
         found = self._inner.candidates()
@@ -122,11 +126,8 @@ class AutoSolver:
         inner: Any = self._inner
         if hasattr(inner, "learn"):
             inner.learn(certificate)
-        now = time.perf_counter()
-        self._spent += now - self._last
-        self._last = now
         error = min(max(certificate.error, 1e-300), 1e300)
-        self._trend.append((self._spent, self._passes, math.log10(error)))
+        self._trend.append((self._passes, math.log10(error)))
         following = self._following()
         if following != self.name:
             self._enter(following)
@@ -146,28 +147,23 @@ class AutoSolver:
         if may_finish and self._spent >= TRIAL * self._finish_cost and seconds > self._finish_cost:
             return "newton"
         plain = self.name == "sdca" and self._passes >= PLAIN_PASSES
-        if plain and passes > IN_SIGHT and seconds > 0.02:
+        if plain and passes > IN_SIGHT and seconds > SOON:
             return "ardca"
         return self.name
 
     def _idle(self) -> bool:
         """No better error in the last IDLE checks of this phase."""
-        errors = [error for _, _, error in self._trend]
+        errors = [error for _, error in self._trend]
         return len(errors) > IDLE and min(errors[-IDLE:]) >= min(errors[:-IDLE]) - 0.005
 
     def _left(self) -> tuple[float, float]:
-        """Seconds and passes until the tolerance, by the trend of the phase's later half.
-
-        Seconds follow from the quickest passes seen, so that a compilation does not count.
-        """
+        """Seconds and passes until the tolerance, by the trend of the phase's later half."""
         if len(self._trend) < 2:
             return math.inf, math.inf
         newest = self._trend[-1]
         older = self._trend[len(self._trend) // 2 - 1]
-        decades = older[2] - newest[2]
+        decades = older[1] - newest[1]
         if decades <= 0:
             return math.inf, math.inf
-        passes = max(newest[2] - math.log10(self.tol), 0.0) / decades * (newest[1] - older[1])
-        pairs = itertools.pairwise([(0.0, 0.0, 0.0), *self._trend])
-        pace = min((b[0] - a[0]) / max(b[1] - a[1], 1e-9) for a, b in pairs)
-        return passes * pace, passes
+        passes = max(newest[1] - math.log10(self.tol), 0.0) / decades * (newest[0] - older[0])
+        return passes * self._spent / max(self._passes, 1e-9), passes

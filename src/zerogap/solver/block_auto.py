@@ -7,7 +7,8 @@ import numpy as np
 from zerogap.exceptions import SettingsError
 from zerogap.problem import loss_registry
 from zerogap.problem.block_problem import BlockProblem
-from zerogap.solver.auto import BROKEN_STEPS, FINISH_STEPS, FLOPS, PRODUCTS, AutoSolver
+from zerogap.solver import costs
+from zerogap.solver.auto import AutoSolver
 from zerogap.solver.block_newton import BlockNewton
 from zerogap.solver.block_sdca import BlockSdca
 from zerogap.solver.settings import SDCA, Auto, Newton
@@ -42,10 +43,8 @@ class BlockAuto(AutoSolver):
         broken = problem.n_constraints > 0 or problem.penalty.kinked
         return smooth or broken or problem.fit_intercept or not self._coordinates_fit
 
-    def _predict_finish(self) -> float:
-        rows = self.problem.rows
-        steps = BROKEN_STEPS if self.problem.penalty.kinked else FINISH_STEPS
-        return steps * (PRODUCTS + GRADIENT_STEPS) * 4.0 * rows.nonzeros / FLOPS
+    def _newton_step(self) -> float:
+        return (costs.NEWTON_PRODUCTS + GRADIENT_STEPS) * costs.product(self.problem.rows)
 
     def _solver(self, name: str) -> Solver:
         if name == "newton":

@@ -105,9 +105,10 @@ def block_epoch(order, rows, terms, f, U, view, tau, width):
         if change != 0.0:
             add_block(rows, i, view)
             largest = max(largest, change / step)
-        elif width < np.inf and i < terms.y.size:
-            if rests(terms.loss, view.margin, 0, step, terms.y[i], width):
-                continue
+        elif (
+            width < np.inf and i < terms.y.size and rests(terms.loss, view.margin, 0, step, terms.y[i], width)
+        ):
+            continue
         order[kept] = i
         kept += 1
     return kept, largest

@@ -1,8 +1,9 @@
 """Repair of a dual point over K outputs where f has no curvature: without it, the point gives no bound.
 
 The blocks p_i = u_i + e_y are points of simplices. They are tilted, p_ik ~ p_ik exp(r_i . z_k), which keeps
-them there; the z that brings the slopes of the flat features (and the intercepts) to zero is the minimiser
-of a smooth convex function. A feature with an l1 term only asks |s_j| <= l1_j, which shrinking u brings about.
+them there; the z that brings the slopes of the flat features (and the intercepts) to zero is the
+minimiser of a smooth convex function. A feature with an l1 term only asks |s_j| <= l1_j, which shrinking u
+brings about.
 """
 
 import numpy as np
@@ -41,14 +42,12 @@ class BlockRepair:
     def __call__(self, u: Array, x: Array) -> Array:
         """A point near u with finite D, or u itself where none is found."""
         problem = self.problem
-        moved = u
+        moved: Array | None = u
         if self.fixed.size:
-            for share in MIXED:
-                moved = self._tilted(self._mixed(u, share))
-                if moved is not None:
-                    break
-            else:
-                return u
+            mixed = (self._tilted(self._mixed(u, share)) for share in MIXED)
+            moved = next((point for point in mixed if point is not None), None)
+        if moved is None:
+            return u
         return self._shrunk(moved) if np.isfinite(problem.penalty.l1).all() else moved
 
     def _shrunk(self, u: Array) -> Array:

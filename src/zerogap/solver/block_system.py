@@ -90,7 +90,7 @@ class _Part:
 
     def by_gram(self, rhs: Array) -> Array:
         """By a factor of the whole matrix."""
-        n, K = self.q.shape
+        K = self.q.shape[1]
         size = self.base.shape[1]
         matrix = np.empty((size, K, size, K))
         for k in range(K):
@@ -104,7 +104,7 @@ class _Part:
         return cholesky(whole)(rhs)
 
     def by_outer(self, rhs: Array) -> Array:
-        """(D + G^T G)^-1 by Woodbury, refined once; G has a row for each direction that a block leaves free."""
+        """(D + G^T G)^-1 by Woodbury, refined once; G has a row for each direction a block leaves free."""
         n, K = self.q.shape
         owner, factor = _factors(self.q, self.is_data)
         inverse = 1.0 / self.d
@@ -163,9 +163,9 @@ class _Part:
         z = precondition(residual)
         direction, along = z.copy(), float(residual @ z)
         goal = accuracy**2 * along
-        for step in range(STEPS * (4 if patient else 1)):
+        for count in range(STEPS * (4 if patient else 1)):
             if along <= goal:
-                self.steps = step
+                self.steps = count
                 return x
             image = self.apply(direction)
             step = along / float(direction @ image)
@@ -183,7 +183,7 @@ def _factors(q: Array, is_data: Array) -> tuple[Array, Array]:
     diag(q) - q q^T / s = s diag(e) (I - e e^T) diag(e) with e = sqrt(q / s), a unit vector. A Householder
     reflection that takes e to a unit vector of an output with q > 0 has I - e e^T in its other rows.
     """
-    n, K = q.shape
+    K = q.shape[1]
     owner, factor = [], []
     data = np.flatnonzero(is_data)
     e = np.sqrt(q[data] / q[data].sum(axis=1, keepdims=True))

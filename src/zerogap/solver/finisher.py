@@ -9,6 +9,7 @@ where psi_j(x) = l1_j |x| + indicator[lower_j, upper_j] stands for an identity r
 maximisers and sigma, s grow. Nothing needs mu_j > 0.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +21,7 @@ from zerogap.problem import loss_registry
 from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import SeparablePenalty
 from zerogap.solver import augmented, newton_system
+from zerogap.solver.line_search import descend
 from zerogap.solver.solver import Candidates
 
 Array = np.ndarray
@@ -237,7 +239,8 @@ class NewtonSolver:
             along = rows.dot(direction)
             if damping < DAMPING[-1] and np.any(np.abs(direction[flat]) > self.far[flat]):
                 continue  # nothing holds the flat features yet: they would leave for good
-            length = self._search(direction, along, float(gradient @ direction))
+            derivative = functools.partial(self._derivative, direction, along)
+            length = descend(derivative, float(gradient @ direction), LONGEST)
             if length > 0.0:
                 self.x += length * direction
                 self.m += length * along
@@ -254,30 +257,6 @@ class NewtonSolver:
         allowed = max(SHARE * gap, 0.05 * self.tol * self._size(), 1e-32)
         self.excess = left / allowed
         return left <= allowed
-
-    def _search(self, direction: Array, along: Array, slope: float) -> float:
-        """A step where the derivative of Psi along the direction has lost most of its size.
-
-        Psi is convex and once differentiable, so the sign of the derivative brackets the minimum.
-        """
-        if not slope < 0:
-            return 0.0
-        low, high, step = 0.0, 0.0, 1.0
-        at_low, at_high = slope, 0.0
-        for _ in range(40):
-            here = self._derivative(direction, along, step)
-            if abs(here) <= 0.5 * abs(slope) or (here < 0 and step >= LONGEST):
-                return step
-            if here > 0:
-                high, at_high = step, here
-            else:
-                low, at_low = step, here
-            if high == 0.0:
-                step *= 2.0
-                continue
-            secant = low + (high - low) * at_low / (at_low - at_high)
-            step = min(max(secant, low + 0.1 * (high - low)), high - 0.1 * (high - low))
-        return low
 
     def _derivative(self, direction: Array, along: Array, step: float) -> float:
         x = self.x + step * direction

@@ -34,7 +34,7 @@ def settle(u: Array, share: Array, movable: Array, aim: float, low: Array, high:
 
 
 def _shift(u: Array, rows: Array, share: Array, aim: float, low: Array, high: Array) -> Array | None:
-    """u + amount * sign(share) on `rows`, clipped to the domain, with share.u = aim; Newton with a bracket."""
+    """u + amount * sign(share) on `rows`, clipped, with share.u = aim; Newton with a bracket."""
     if not rows.size:
         return None
     a, d, start = share[rows], np.sign(share[rows]), u[rows]

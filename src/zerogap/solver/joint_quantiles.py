@@ -66,6 +66,8 @@ class _Rounds:
 
     def __init__(self, joint: JointQuantiles, tol: float, shift: float, warm_start: Any):
         self.joint, self.tol, self.shift = joint, tol, shift
+        self.working: WorkingSet
+        self.dual: Array | None
         self.working, self.dual = warm_start or (NO_ROWS, None)
         self.alone = joint.representatives()
         self.dropped = np.zeros((joint.levels.size - 1, self.alone.size), dtype=bool)
@@ -91,8 +93,8 @@ class _Rounds:
                     certificate.gap, certificate.violation, self.working.size, "newton",
                 )
             )  # fmt: skip
-            wished = any([callback(history[-1]) for callback in callbacks])
-            status = self._verdict(certificate, result, wished)
+            wished = [callback(history[-1]) for callback in callbacks]
+            status = self._verdict(certificate, result, any(wished))
         assert self.best is not None
         final = dataclasses.replace(
             self.best.result, status=status, history=history, passes=passes,

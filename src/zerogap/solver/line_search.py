@@ -7,10 +7,11 @@ SLACK = 0.5
 TRIALS = 40
 
 
-def descend(derivative: Callable[[float], float], at_zero: float) -> float:
+def descend(derivative: Callable[[float], float], at_zero: float, longest: float = 1.0) -> float:
     """A step > 0 where the derivative has lost most of its size, or 0.0 where there is no way down.
 
-    Convexity lets the sign of the derivative bracket the minimum; rounding of values plays no part.
+    Convexity lets the sign of the derivative bracket the minimum; rounding of values plays no part. Steps
+    start at 1 and double up to `longest` where the function keeps falling.
     """
     if not at_zero < 0:
         return 0.0
@@ -18,12 +19,15 @@ def descend(derivative: Callable[[float], float], at_zero: float) -> float:
     at_low, at_high = at_zero, 0.0
     for _ in range(TRIALS):
         here = derivative(step)
-        if abs(here) <= SLACK * abs(at_zero) or (here < 0 and high == 0.0 and step >= 1.0):
+        if abs(here) <= SLACK * abs(at_zero) or (here < 0 and high == 0.0 and step >= longest):
             return step
         if here > 0:
             high, at_high = step, here
         else:
             low, at_low = step, here
+        if high == 0.0:
+            step *= 2.0
+            continue
         secant = low + (high - low) * at_low / (at_low - at_high)
         step = min(max(secant, low + 0.1 * (high - low)), high - 0.1 * (high - low))
     return low

@@ -13,6 +13,11 @@ Array = np.ndarray
 LARGEST = 4000
 #: Ridge, relative to a unit diagonal, that keeps a Cholesky factor of a singular matrix alive.
 _RIDGE = 1e-13
+#: Rows with less curvature than this share of the largest add nothing but the overflow of its inverse.
+_NOTHING = 1e-250
+#: Columns with less curvature of their own than this share of what the rows give them count as flat: their
+#: inverse would drown the rest. At most so many are worth a system of their own.
+_FLAT, _FEW = 1e-7, 64
 
 
 def solve(rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float) -> Array:
@@ -20,7 +25,7 @@ def solve(rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float) ->
 
     d is positive, or zero only where R_J has curvature.
     """
-    stiff = np.flatnonzero(h)
+    stiff = np.flatnonzero(h > _NOTHING * max(float(np.max(h, initial=0.0)), 1e-50))
     size, count = d.size, stiff.size
     if count == 0:
         return rhs / d
@@ -78,18 +83,45 @@ def _by_gram(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
 
 
 def _by_outer(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
-    """(D + R^T H R)^-1 b = D^-1 b - D^-1 R^T (H^-1 + R D^-1 R^T)^-1 R D^-1 b, refined once."""
-    inverse = 1.0 / d
+    """By M = H^-1 + R_1 D_1^-1 R_1^T over the columns 1 that have curvature, refined once.
+
+    With y = H R x, and the flat columns 2 in a Schur complement of their own,
+
+        M y = R_1 D_1^-1 b_1 + R_2 x_2        D_2 x_2 + R_2^T y = b_2        x_1 = D_1^-1 (b_1 - R_1^T y)
+    """
+    flat = _flat_columns(rows, d, h)
+    inverse = 1.0 / np.where(d > 0.0, d, 1.0)
+    inverse[flat] = 0.0
     matrix = rows.outer(inverse)
     matrix.flat[:: h.size + 1] += 1.0 / h
     inner = cholesky(matrix)
+    if flat.size:
+        columns = np.stack([rows.dot(unit) for unit in np.eye(d.size)[flat]], axis=1)
+        solved = inner(columns)
+        schur = cholesky(columns.T @ solved + np.diag(d[flat]))
 
     def apply(b: Array) -> Array:
-        scaled = inverse * b
-        return scaled - inverse * rows.tdot(inner(rows.dot(scaled)))
+        y = inner(rows.dot(inverse * b))
+        if flat.size:
+            rest = schur(b[flat] - columns.T @ y)
+            y += solved @ rest
+        x = inverse * (b - rows.tdot(y))
+        if flat.size:
+            x[flat] = rest
+        return x
 
     x = apply(rhs)
     return x + apply(rhs - d * x - rows.tdot(h * rows.dot(x)))
+
+
+def _flat_columns(rows: StackedRows, d: Array, h: Array) -> Array:
+    """Columns that d hardly holds, the flattest first; those without any must be among them."""
+    small = np.flatnonzero(d <= _FLAT * float(np.max(d)))
+    if not small.size:
+        return small
+    share = d[small] / np.maximum(rows.square_columns(h)[small], 1e-300)
+    flat = np.flatnonzero(share <= _FLAT)
+    return small[flat[np.argsort(share[flat], kind="stable")[:_FEW]]]
 
 
 def _by_gradients(rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float) -> Array:
