@@ -73,7 +73,8 @@ def cholesky(matrix: Array) -> Callable[[Array], Array]:
             ridge *= 100.0
             if ridge > 1e6:
                 raise
-    return lambda b: scale * scipy.linalg.cho_solve(factor, scale * b, check_finite=False)
+    # transposed, so that several right-hand sides may come as the columns of b
+    return lambda b: (scale * scipy.linalg.cho_solve(factor, (scale * b.T).T, check_finite=False).T).T
 
 
 def _by_gram(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
