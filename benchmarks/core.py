@@ -4,8 +4,8 @@
     python -m benchmarks.core cpp acceleration    some of it: cpp acceleration padding startup memory bits
     python -m benchmarks.core --repeats 60        more turns for the pass times
 
-Contestants of one line take turns in one process; its figure is a ratio of minima, and the medians stand in
-brackets. One thread. Exit code 1 when a bound is not met.
+Contestants of one line take turns in one process; its figure is the median of the quotients turn by turn, and
+behind it stand minimum and median of each side's times. One thread. Exit code 1 when a bound is not met.
 """
 
 import argparse

@@ -92,7 +92,7 @@ def _one_against_cpp(
     note += f"u equal to {difference:.0e}"
     if difference > SAME:
         bound, note = 0.0, f"DIFFERENT u: {note}"
-    figure = times["ours"].least / times["C++"].least
+    figure = times["ours"].over(times["C++"])
     return Line(f"SDCA pass / C++: {name}, {_when(passes)}", figure, bound, "x", note)
 
 
@@ -116,13 +116,13 @@ def acceleration(repeats: int = REPEATS) -> Iterator[Line]:
                 }
                 times = take_turns({name: from_cold(s) for name, s in solvers.items()}, repeats)
                 note = f"{_shown(times['ardca'])} / {_shown(times['sdca'])} ms"
-                note += f", {times['plain'].least / times['sdca'].least:.2f}x without averaging"
+                note += f", {times['plain'].over(times['sdca']):.2f}x without averaging"
                 if passes and penalty != "L2":
                     share = float((solvers["ardca"].candidates().points[0] != 0).mean())
                     note += f", {share:.0%} of the features nonzero"
                 yield Line(
                     f"ARDCA pass / SDCA pass: {storage}, {penalty}, {_when(passes)}",
-                    times["ardca"].least / times["sdca"].least, 2.5, "x", note,
+                    times["ardca"].over(times["sdca"]), 2.5, "x", note,
                 )  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def padding(repeats: int = REPEATS) -> Iterator[Line]:
         times = take_turns(contestants, repeats)
         yield Line(
             f"ARDCA pass, t + 1,000,000 empty columns / t: {penalty}",
-            times["wide"].least / times["narrow"].least, 2.0, "x",
+            times["wide"].over(times["narrow"]), 2.0, "x",
             f"{_shown(times['wide'])} / {_shown(times['narrow'])} ms",
         )  # fmt: skip
 
