@@ -66,7 +66,7 @@ def test_losses():
             zg.ProblemError,
             lambda bad=bad: problem(loss=bad),
             "loss: expected",
-            "absolute, epsilon_insens",
+            ", ".join(zg.losses.names()),
             "got",
         )
     for bad, text in (
@@ -86,18 +86,12 @@ def test_losses():
 
 
 def test_constraints():
-    for bad in ([np.eye(3)], [(np.eye(3), 0.0)], [None]):
+    for bad in ([np.eye(3)], [(np.eye(3), 0.0)], [None], None, 3, np.eye(3)):
         refused(
             zg.ProblemError,
             lambda bad=bad: problem(constraints=bad),
-            "constraints: expected zg.Equal or zg.Betw",
-        )
-    for bad in (None, 3, np.eye(3)):
-        refused(
-            zg.ProblemError,
-            lambda bad=bad: problem(constraints=bad),
-            "constraints: expected a list of",
-            "got",
+            "constraints: expected zg.Equal or zg.Between objects, builders such as",
+            "or a list of these; got",
         )
 
 
