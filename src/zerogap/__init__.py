@@ -28,6 +28,7 @@ from zerogap.result.result import Result
 from zerogap.result.status import Status
 from zerogap.solver.driver import solve
 from zerogap.solver.settings import ARDCA, SDCA
+from zerogap.solver.warmup import warmup
 
 __version__ = "0.1.0"
 
@@ -63,4 +64,5 @@ __all__ = [
     "solve",
     "solve_qp",
     "sum_to",
+    "warmup",
 ]

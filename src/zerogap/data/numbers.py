@@ -10,6 +10,9 @@ Array = np.ndarray
 
 #: Entries looked at a time.
 _BLOCK = 1 << 20
+#: Of numbers up to this size (and no smaller than its inverse, where they divide) double precision can hold
+#: all the products that a solve makes.
+LARGEST = 1e50
 
 
 def as_floats(values: Any, name: str, kept: tuple[Any, ...] = (np.float64,)) -> Array:
@@ -25,17 +28,30 @@ def as_floats(values: Any, name: str, kept: tuple[Any, ...] = (np.float64,)) -> 
     raise DataError(f"{name}: expected real numbers; got {values!r:.80}")
 
 
-def check_finite(values: Array, name: str) -> None:
-    """Raise when a value is NaN or infinite, without a temporary of the size of `values`."""
+def check_finite(
+    values: Array, name: str, largest: float = LARGEST, advice: str = "Take other units"
+) -> None:
+    """Raise when a value is NaN, infinite or too large, without a temporary of the size of `values`."""
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
-            return
+        if values.dtype == np.float64:
+            sound = np.vdot(values, values) <= LARGEST
+        else:  # no float32 is too large
+            sound = np.isfinite(values.sum(dtype=np.float64))
+    if sound:
+        return
     flat = values.reshape(-1)
     for start in range(0, flat.size, _BLOCK):
-        bad = ~np.isfinite(flat[start : start + _BLOCK])
+        block = flat[start : start + _BLOCK]
+        bad = ~np.isfinite(block)
         if bad.any():
-            number = flat[start + int(bad.argmax())]
+            number = block[int(bad.argmax())]
             raise DataError(f"{name}: expected finite numbers; got {number} (and maybe more)")
+        number = block[int(np.abs(block).argmax())]
+        if abs(number) > largest:
+            raise DataError(
+                f"{name}: expected numbers up to {largest:g} in size, as double precision must hold "
+                f"their products; got {number:g}. {advice}"
+            )
 
 
 def check_sparse(matrix: Any, name: str) -> None:

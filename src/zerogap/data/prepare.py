@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from zerogap.data.blocks import BlockDiagonalRows
-from zerogap.data.numbers import as_floats, check_finite
+from zerogap.data.numbers import LARGEST, as_floats, check_finite
 from zerogap.data.rows import as_rows
 from zerogap.exceptions import DataError
 
@@ -25,14 +25,16 @@ def check_matrix(X: Any, name: str = "X") -> Any:
     return rows
 
 
-def check_vector(values: Any, size: int, name: str, of: str = "one entry per row of X") -> Array:
+def check_vector(
+    values: Any, size: int, name: str, of: str = "one entry per row of X", largest: float = LARGEST
+) -> Array:
     """A finite float64 vector of the given size."""
     vector = as_floats(values, name)
     if vector.ndim == 2 and vector.shape[1] == 1:
         vector = vector[:, 0]
     if vector.shape != (size,):
         raise DataError(f"{name}: expected shape ({size},), {of}; got {vector.shape}")
-    check_finite(vector, name)
+    check_finite(vector, name, largest)
     return np.ascontiguousarray(vector)
 
 
@@ -94,7 +96,7 @@ def check_weights(sample_weight: Any, size: int) -> Array:
     """Weights that sum to one."""
     if sample_weight is None:
         return np.full(size, 1.0 / size)
-    weights = check_vector(sample_weight, size, "sample_weight")
+    weights = check_vector(sample_weight, size, "sample_weight", largest=np.inf)
     if (weights < 0).any():
         raise DataError(f"sample_weight: expected weights >= 0; got {weights.min()}")
     if not weights.any():

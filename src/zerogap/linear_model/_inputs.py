@@ -34,7 +34,7 @@ def checked_weight(sample_weight: Any, n_samples: int) -> Array | None:
         return None
     given = np.asarray(sample_weight)
     weight = np.full(n_samples, given) if given.ndim == 0 else given
-    weight = check_vector(weight, n_samples, "sample_weight", "one entry per sample")
+    weight = check_vector(weight, n_samples, "sample_weight", "one entry per sample", np.inf)
     if (weight < 0).any():
         raise DataError(f"sample_weight: expected weights >= 0; got {weight.min()}")
     if not weight.any():

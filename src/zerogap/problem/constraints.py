@@ -17,6 +17,15 @@ class Between:
 
     Either side may be a scalar or infinite. With `fit_intercept=True`, J may have one column more than
     X: the coefficient of the intercept. `names` labels the rows in `result.summary()`.
+
+    Examples
+    --------
+    >>> import numpy as np, zerogap as zg
+    >>> target = zg.ElasticNet(1.0, center=[3.0, 1.0])  # the nearest point to (3, 1) with x_0 - x_1 <= 1
+    >>> near = zg.Problem(regularizer=target, constraints=zg.Between([1.0, -1.0], upper=1.0))
+    >>> result = zg.solve(near, tol=1e-9)
+    >>> result.x.round(6), result.multipliers[0].round(6)
+    (array([2.5, 1.5]), array([0.5]))
     """
 
     def __init__(self, J: Any, lower: Any = -np.inf, upper: Any = np.inf, *, names: Any = None):
@@ -62,7 +71,16 @@ class Between:
 
 
 class Equal(Between):
-    """B x = e, row by row; a positive multiplier says that raising e would lower the objective."""
+    """B x = e, row by row; a positive multiplier says that raising e would lower the objective.
+
+    Examples
+    --------
+    >>> import numpy as np, zerogap as zg
+    >>> target = zg.ElasticNet(1.0, center=[3.0, 1.0])  # the nearest point to (3, 1) with x_0 + x_1 = 2
+    >>> result = zg.solve(zg.Problem(regularizer=target, constraints=zg.Equal(np.ones(2), 2.0)), tol=1e-9)
+    >>> result.x.round(6), result.multipliers[0].round(6)
+    (array([2., 0.]), array([1.]))
+    """
 
     def __init__(self, B: Any, e: Any = 0.0, *, names: Any = None):
         super().__init__(B, e, e, names=names)
@@ -79,7 +97,9 @@ def _bound(values: Any, size: int, name: str) -> Array:
         vector = np.full(size, float(vector))
     if np.isnan(vector).any():
         raise DataError(f"{name}: expected numbers; got NaN")
-    finite = check_vector(np.where(np.isinf(vector), 0.0, vector), size, name, "one entry per row")
+    finite = np.where(np.isinf(vector), 0.0, vector)
+    check_finite(finite, name, advice="A side that is open is infinite: np.inf")
+    finite = check_vector(finite, size, name, "one entry per row")
     return np.where(np.isinf(vector), vector, finite)
 
 

@@ -3,6 +3,12 @@
 m is the margin or fitted value a_i . x (+ intercept), y the target or the label (-1 or +1). What each
 function means is written in `loss_registry`, where a loss of your own is registered as well. Losses over all
 classes at once are in `block_losses`.
+
+>>> import zerogap as zg
+>>> zg.losses.Pinball(0.9), zg.losses.Huber()  # what Problem(loss=...) takes; a name has the defaults
+(Pinball(quantile=0.9), Huber(delta=1.35))
+>>> zg.Problem([[1.0]], [3.0], loss=zg.losses.Huber(2.0), regularizer=zg.L2(1.0)).primal([0.0])
+4.0
 """
 
 import math

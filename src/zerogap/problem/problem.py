@@ -54,6 +54,19 @@ class Problem:
     The dual has one coordinate u_i per data row and per constraint row. With s(u) = sum_i w_i u_i r_i,
 
         D(u) = f*(-s(u)) + sum_i w_i phi_i*(u_i)        primal(x) >= -D(u) for every feasible x, every u.
+
+    Examples
+    --------
+    >>> import numpy as np, zerogap as zg
+    >>> X, y = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([1.0, 2.0, 2.0])
+    >>> total = zg.Equal([1.0, 1.0], 2.0)
+    >>> problem = zg.Problem(X, y, loss="absolute", regularizer=zg.L2(0.1), constraints=total)
+    >>> problem
+    Problem(3 x 2, absolute, L2(l2=0.1), 1 constraint rows)
+    >>> problem.primal(np.array([1.0, 1.0]))  # 0.1/2 * 2 + (0 + 1 + 0) / 3
+    0.43333333333333335
+    >>> problem.dual(np.zeros(4))  # u = 0 says that no objective is below zero
+    0.0
     """
 
     rows: Any  # StackedRows, or BlockRows over K outputs

@@ -14,9 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zerogap._jit import verb
+from zerogap.data.numbers import LARGEST
 from zerogap.exceptions import ProblemError
 
 Array = np.ndarray
+
+_RANGE = (
+    f"expected numbers up to {LARGEST:g} in size (or infinite, for an open side of the box)",
+    f"expected 0, or numbers from {1 / LARGEST:g} to {LARGEST:g}",
+)
 
 
 class Free(NamedTuple):
@@ -243,7 +249,7 @@ class GroupPenalty:
 
     def minimiser(self, s: Array) -> Array:
         norms = self._norms(s)
-        factor = 1.0 - np.minimum(self.width / np.maximum(norms, 1e-300), 1.0)
+        factor = 1.0 - np.minimum(self.width, norms) / np.where(norms > 0.0, norms, 1.0)
         return -s * factor[self.group] / self.mu
 
     def conjugate(self, s: Array) -> float:
@@ -275,6 +281,14 @@ class ElasticNet:
     """f(x) = sum_j l2/2 (x_j - center_j)^2 + linear_j x_j + l1 |x_j|, with lower <= x <= upper.
 
     Every parameter is a number or an array with one entry per feature.
+
+    Examples
+    --------
+    >>> import numpy as np, zerogap as zg
+    >>> net = zg.ElasticNet(l2=1.0, l1=[0.5, 0.5, 0.0], lower=0.0)
+    >>> result = zg.solve(zg.Problem(np.eye(3), [3.0, 0.5, -6.0], regularizer=net), tol=1e-9)
+    >>> result.x.round(6) + 0.0  # max(0, y_j/3 - l1_j) / (1 + 1/3)
+    array([0.375, 0.   , 0.   ])
     """
 
     l2: Any
@@ -311,19 +325,42 @@ class ElasticNet:
             )
         if np.isnan(values).any() or (not infinite and np.isinf(values).any()):
             raise ProblemError(f"regularizer {name}: expected finite numbers; got {raw!r:.80}")
+        sizes = np.abs(values[np.isfinite(values)])
+        if (sizes > LARGEST).any() or (name == "l2" and ((sizes > 0) & (sizes < 1.0 / LARGEST)).any()):
+            raise ProblemError(f"regularizer {name}: {_RANGE[name == 'l2']}; got {raw!r:.80}")
         return float(values) if values.ndim == 0 else values
 
 
 class L2(ElasticNet):
-    """f(x) = l2/2 ||x||^2 (l2 a number, or one per feature)."""
+    """f(x) = l2/2 ||x||^2 (l2 a number, or one per feature).
+
+    Examples
+    --------
+    >>> import numpy as np, zerogap as zg
+    >>> result = zg.solve(zg.Problem([[1.0], [1.0]], [1.0, 3.0], regularizer=zg.L2(1.0)), tol=1e-9)
+    >>> result.x.round(6)  # the mean of y, halved
+    array([1.])
+    """
 
     def __init__(self, l2: Any):
         super().__init__(l2)
 
+    def __repr__(self) -> str:
+        return f"L2(l2={self.l2!r})"
+
 
 @dataclasses.dataclass(frozen=True)
 class GroupLasso:
-    """f(x) = l2/2 ||x||^2 + group * sum_g sqrt(|g|) ||x_g||_2; `groups` holds one label per feature."""
+    """f(x) = l2/2 ||x||^2 + group * sum_g sqrt(|g|) ||x_g||_2; `groups` holds one label per feature.
+
+    Examples
+    --------
+    >>> import numpy as np, zerogap as zg
+    >>> penalty = zg.GroupLasso(l2=1.0, group=0.5, groups=["a", "a", "b"])
+    >>> result = zg.solve(zg.Problem(np.eye(3), [3.0, 4.0, 1.0], regularizer=penalty), tol=1e-9)
+    >>> result.x.round(3) + 0.0  # the group of the last feature is out
+    array([0.432, 0.576, 0.   ])
+    """
 
     l2: float
     group: float
@@ -342,6 +379,8 @@ class GroupLasso:
             number: Any = getattr(self, name)
             if not isinstance(number, (int, float, np.number)) or not 0 <= number < np.inf:
                 raise ProblemError(f"regularizer {name}: expected a number >= 0; got {number!r:.80}")
+            if number > LARGEST or (name == "l2" and 0 < number < 1.0 / LARGEST):
+                raise ProblemError(f"regularizer {name}: {_RANGE[name == 'l2']}; got {number!r:.80}")
         _, group = np.unique(labels, return_inverse=True)
         sizes = np.bincount(group)
         width = float(self.group) * np.sqrt(sizes)

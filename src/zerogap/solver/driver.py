@@ -86,6 +86,17 @@ def solve(
     callbacks : functions of the newest `history` record; a true return value stops the solve.
     progress : print a line a check.
     warn : emit a ConvergenceWarning when the tolerance is not reached.
+
+    Examples
+    --------
+    >>> import numpy as np, zerogap as zg
+    >>> X, y = np.array([[1.0], [2.0], [4.0]]), np.array([1.0, 2.0, 9.0])
+    >>> problem = zg.Problem(X, y, loss="absolute", regularizer=zg.L2(0.1), fit_intercept=True)
+    >>> result = zg.solve(problem, tol=1e-9, random_state=0)
+    >>> print(result.status, result.x.round(3), round(result.intercept, 3))
+    SOLVED [2.667] -1.667
+    >>> result.certificate.relative_gap <= 1e-9
+    True
     """
     _check_settings(tol, max_passes, max_time)
     if not isinstance(callbacks, Sequence) or not all(map(callable, callbacks)):

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from zerogap.data.numbers import LARGEST
 from zerogap.exceptions import SettingsError
 from zerogap.problem import loss_registry
 from zerogap.problem.problem import Problem
@@ -289,7 +290,8 @@ def _spread(problem: Problem) -> float:
     if loss_registry.traits(problem.loss).classification:
         return 1.0
     w = problem.weight[: problem.n_samples]  # a row of weight 2 counts as two, one of weight 0 as none
-    return float(w @ np.abs(problem.y - w @ problem.y)) or 1.0
+    spread = float(w @ np.abs(problem.y - w @ problem.y))
+    return max(spread, 1.0 / LARGEST) if spread else 1.0
 
 
 def _data_sigma(problem: Problem, spread: float) -> float:
