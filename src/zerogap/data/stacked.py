@@ -125,6 +125,14 @@ class StackedRows:
             out = np.append(out, np.abs(above).sum() + np.abs(below) @ np.abs(self.constants))
         return out
 
+    def dense(self) -> Array:
+        """The rows as a float64 matrix; for a few of them."""
+        out = np.vstack([self.top.dense(), self.bottom.dense()]) if self.constrained else self.top.dense()
+        if self.intercept:
+            ones = np.ones(self.top.shape[0])
+            return np.column_stack([out, np.append(ones, self.constants)])
+        return out
+
     def compiled(self) -> Stacked:
         return Stacked(
             self.top.compiled(),

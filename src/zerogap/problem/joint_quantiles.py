@@ -47,6 +47,12 @@ class WorkingSet:
 NO_ROWS = WorkingSet(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
+class _JointProblem(Problem):
+    """Its linear term is a share of the losses, which are never negative."""
+
+    bounded_below = True
+
+
 class JointQuantiles:
     """The joint problem; x holds (x_1, b_1, x_2, b_2, ...), without the b where there is no intercept.
 
@@ -145,7 +151,7 @@ class JointQuantiles:
     def problem(self, working: WorkingSet) -> Problem:
         """The problem with the crossing rows of a working set, as the last constraint."""
         crossing = [self._crossing(working)] if working.size else []
-        return Problem(
+        return _JointProblem(
             self._blocks, self._targets, loss=Pinball(0.5), regularizer=self._penalty,
             constraints=[*self._repeated, *crossing], sample_weight=self._weights,
         )  # fmt: skip

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import math
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,9 +21,9 @@ from zerogap.problem.regularizers import Penalty
 
 Array = np.ndarray
 
-#: |s_b| up to this multiple of sum |w u| counts as zero: the rounding of the sum itself. Likewise for every
-#: feature without curvature.
-SLOPE_ROUNDING = 16 * np.finfo(np.float64).eps
+#: |s_j| of a feature without curvature counts as zero up to the rounding of the sum itself: this multiple of
+#: sum_i |w_i u_i r_ij| for a short sum, sqrt(n) / 4 times as much for one of n terms.
+SLOPE_ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 
 class Flat(NamedTuple):
@@ -81,6 +82,8 @@ class Problem:
     high: Array
     constraint_norms: Array
 
+    #: Is the objective known to have a lower bound? Else a solve without one looks for a way down.
+    bounded_below: ClassVar[bool] = False
     #: Classes of problems whose losses have several outputs register here.
     of_blocks: ClassVar[type["Problem"]]
 
@@ -262,6 +265,11 @@ class Problem:
             low, high = np.append(low, 0.0), np.append(high, 0.0)
         return Flat(index, low, high)
 
+    @property
+    def slope_rounding(self) -> float:
+        """What rounding may add to s_j, relative to the sum of its absolute terms."""
+        return SLOPE_ROUNDING * max(1.0, 0.25 * math.sqrt(self.n_rows))
+
     def _settled(self, u: Array, s: Array) -> Array | None:
         """s with the flat features' slopes inside their intervals, or None when they are not.
 
@@ -275,7 +283,7 @@ class Problem:
         outside = np.abs(own - inside)
         if not outside.any():
             return s
-        if (outside > SLOPE_ROUNDING * self._slope_sizes(u)).any():
+        if (outside > self.slope_rounding * self._slope_sizes(u)).any():
             return None
         s = s.copy()
         s[flat.features] = inside

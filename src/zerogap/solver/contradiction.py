@@ -51,6 +51,8 @@ class Contradiction:
 
     def _look_for_ray(self, ended: bool) -> None:
         self._boundless += 1
+        if self.problem.bounded_below:
+            return
         if self._boundless == BOUNDLESS or (ended and self._boundless < BOUNDLESS):
             ray = prove_unbounded(self.problem)
             if ray is not None and not self._feasible:  # without a feasible point, a ray says nothing

@@ -24,6 +24,8 @@ REACH = 0.95
 NEAR = 1e-3
 #: Up to so many features without curvature are settled one after the other, where no data row touches two.
 SEPARATE = 64
+#: Entries of a matrix of rows that is made dense.
+DENSE = 500_000
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -34,6 +36,7 @@ class DualRepair:
         self.problem = problem
         flat = problem.flat
         self.any = flat.features.size > 0
+        self.rounding = 0.5 * problem.slope_rounding
         self._only_intercept = problem.fit_intercept and flat.features.size == 1
         if self.any and not self._only_intercept:
             features = flat.features[flat.features < problem.n_features]
@@ -136,7 +139,7 @@ class DualRepair:
         weight, (low, high) = self.problem.weight, interval
         v = u.copy()
         held = np.zeros(low.size, dtype=bool)
-        before = np.inf
+        last = before = np.inf
         for step in range(STEPS):
             weighted = weight * v
             s = self.rows.tdot(weighted)
@@ -145,14 +148,15 @@ class DualRepair:
             held |= (s <= low + near) | (s >= high - near)
             missing = np.where(held, np.clip(s, low, high) - s, 0.0)
             left = float((np.abs(missing) / size).max())
-            if left <= 4.0 * _EPS:
+            if left <= 4.0 * _EPS or (left <= self.rounding and left > 0.5 * last):
                 return v
+            last = left
             if step % SLOW == 0 and not forced:
                 if left > 0.5 * before:
                     return None
                 before = left
             room = self._room(v, forced)
-            shift = self._shift(missing, held, weight * room)
+            shift = self._shift(missing, size, held, weight * room)
             if shift is None:
                 return None
             shift *= room
@@ -166,22 +170,31 @@ class DualRepair:
             np.clip(v, self.low, self.high, out=v)
         return None
 
-    def _shift(self, missing: Array, held: Array, scale: Array) -> Array | None:
-        """The least z with R^T diag(scale) z = missing on the held slopes."""
+    def _shift(self, missing: Array, size: Array, held: Array, scale: Array) -> Array | None:
+        """The least z with R^T diag(scale) z = missing on the held slopes, None where they are out of reach.
+
+        What no z can change is left where it is least, relative to `size`.
+        """
         rows = np.flatnonzero(scale)
         if not rows.size:
             return None
         part = self.rows if rows.size == scale.size else self.rows.take(rows)
-        matrix = part.gram(scale[rows] ** 2)
-        diagonal = np.where(held, matrix.diagonal(), 0.0)
-        if (np.abs(missing[diagonal <= 0.0]) > 0).any():
+        norms = np.sqrt(part.square_columns(scale[rows] ** 2))
+        untouched = norms <= 0.0
+        if (np.abs(missing) > self.rounding * size)[held & untouched].any():
             return None
-        root = np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
-        matrix = matrix * root * root[:, None]
+        root = np.where(held & ~untouched, 1.0 / np.maximum(size, norms), 0.0)
+        out = np.zeros(scale.size)
+        if (
+            part.shape[0] * part.shape[1] <= DENSE
+        ):  # by the rows themselves, as their Gram matrix loses digits
+            block = part.dense() * scale[rows, None] * root
+            out[rows] = np.linalg.lstsq(block.T, root * missing, rcond=1e-13)[0]
+            return out
+        matrix = part.gram(scale[rows] ** 2) * root * root[:, None]
         values, vectors = np.linalg.eigh(matrix)
         kept = values > 1e-13 * values[-1]
         inverse = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
         y = root * (vectors @ (inverse * (vectors.T @ (root * missing))))
-        out = np.zeros(scale.size)
         out[rows] = scale[rows] * part.dot(y)
         return out

@@ -1,21 +1,25 @@
-"""Newton steps inside a proximal-point loop, for linear terms where f has no curvature.
+"""Newton steps inside a proximal-point loop, where f has no curvature.
 
-A linear program's augmented Lagrangian is piecewise quadratic with flat pieces: far from the solution
-nothing holds x. So each outer step adds rho_j/2 (x_j - c_j)^2 for every feature with mu_j = 0, c being the
-point of the step before (the proximal method of multipliers). rho shrinks while the inner minimisations
-end early, and grows back where one loses its way. The certificate knows nothing of rho.
+Without it the augmented Lagrangian is piecewise quadratic with flat pieces, and far from the solution nothing
+holds x; where columns depend on each other, nothing ever does. So each outer step adds
+rho_j/2 (x_j - c_j)^2 for every feature with mu_j = 0, c being the point of the step before (the proximal
+method of multipliers). rho shrinks while the inner minimisations end early, and grows back where one loses
+its way. The certificate knows nothing of rho.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
+from zerogap.problem import loss_registry
 from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import SeparablePenalty
 from zerogap.solver.finisher import GROWTH, LOST, STEPS, NewtonSolver
 
 Array = np.ndarray
 
+#: The first rho where data rows hold x: this share of the curvature that they have together.
+FIRST = 1e-5
 #: rho never falls below this share of its first value, nor grows beyond its inverse.
 LEAST = 1e-8
 
@@ -25,11 +29,8 @@ class ProximalNewtonSolver(NewtonSolver):
 
     @staticmethod
     def fits(problem: Problem) -> bool:
-        """Is there a feature without curvature, and nothing but constraints to hold it?"""
-        penalty = problem.penalty
-        if not isinstance(penalty, SeparablePenalty) or penalty.mu_min > 0:
-            return False
-        return problem.n_samples == 0 or bool(np.any(penalty.linear))
+        """Is there a feature without curvature?"""
+        return isinstance(problem.penalty, SeparablePenalty) and problem.penalty.mu_min == 0
 
     def __init__(self, problem: Problem, tol: float):
         super().__init__(problem, None, None, tol)
@@ -38,11 +39,19 @@ class ProximalNewtonSolver(NewtonSolver):
         self.share = 1.0
 
     def _scale(self) -> None:
-        """Sizes of x from the sides of the rows, of u from q: with them, rho, sigma and s agree."""
         super()._scale()
+        self.far[:] = np.inf
+        problem = self.problem
+        smooth = loss_registry.traits(problem.loss).differentiable
+        if problem.n_samples == 0 or (smooth and np.any(problem.penalty.linear)):
+            self._scale_by_prices()
+        else:
+            self.rho = np.where(self._flat, FIRST * self.curvature, 0.0)
+
+    def _scale_by_prices(self) -> None:
+        """Sizes of x from the sides of the rows, of u from q: with them, rho, sigma and s agree."""
         problem = self.problem
         n = problem.n_samples
-        self.far[:] = np.inf
         squares = np.where(problem.constraint_norms > 0, problem.constraint_norms, 1.0) ** 2
         weights = np.append(np.where(problem.weight[:n] > 0, 1.0, 0.0), 1.0 / squares)
         columns = problem.rows.square_columns(weights)
