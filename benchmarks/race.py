@@ -10,6 +10,7 @@ rungs are tol = target, Problem construction and certificate included. Cells fou
 
     --only TEXT     cells whose name, row/data/parameters/solver, contains TEXT; A|B: either. Repeated: all
     --limit 60      seconds for a rung, and for the rungs before the last
+    --targets ...   stop at the last of these (a quicker look: --targets 1e-3 1e-6 --reference-tol 1e-9)
     --clock cpu     processor seconds, for a machine that others use too
     --repeats 3     then time zerogap and the best peer of a cell so many times in turns, and keep the minima
     --table         print the table of --out, run nothing
@@ -70,7 +71,8 @@ def run_cell(cell: dict[str, Any], solver: str, options: Any, **more: Any) -> di
         spec_path, out = Path(folder) / "spec.json", Path(folder) / "events"
         spec = {
             "cell": cell, "solver": solver, "data": str(options.data), "limit": options.limit,
-            "memory": options.memory, "clock": options.clock, "out": str(out), **more,
+            "memory": options.memory, "clock": options.clock, "out": str(out), "targets": options.targets,
+            "reference_tol": options.reference_tol, **more,
         }  # fmt: skip
         spec_path.write_text(json.dumps(spec), encoding="utf-8")
         out.touch()
@@ -207,6 +209,8 @@ def parse(arguments: list[str] | None) -> Any:
     parser.add_argument("--out", type=Path, default=Path("race.json"))
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--limit", type=float, default=60.0)
+    parser.add_argument("--targets", type=float, nargs="+", default=list(race_table.TARGETS))
+    parser.add_argument("--reference-tol", type=float, default=1e-11)
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
     parser.add_argument("--memory", type=float, default=16.0, help="GiB of address space of a cell")
     parser.add_argument("--repeats", type=int, default=0)

@@ -21,9 +21,6 @@ from benchmarks.race_data import build, miniature
 from benchmarks.race_peers import PEERS, Peer
 from benchmarks.race_task import Task, judge, zerogap_problem
 
-TARGETS = (1e-3, 1e-6, 1e-9)
-REFERENCE_TOL = 1e-11
-
 
 class Log:
     """Lines of JSON."""
@@ -97,8 +94,8 @@ def _reference(task: Task, spec: dict[str, Any], log: Log) -> None:
 
     log.write("begin", rung=0)
     result = zg.solve(
-        zerogap_problem(task), tol=REFERENCE_TOL, max_time=spec["limit"], max_passes=10**9, warn=False,
-        random_state=0,
+        zerogap_problem(task), tol=spec["reference_tol"], max_time=spec["limit"], max_passes=10**9,
+        warn=False, random_state=0,
     )  # fmt: skip
     c = result.certificate
     prices = np.concatenate(result.multipliers) if result.multipliers else np.zeros(0)
@@ -113,7 +110,7 @@ def _climb(peer: Peer, task: Task, prepared: Any, spec: dict[str, Any], log: Log
     """Rung after rung, each a fresh fit, until the last target is reached or the time is up."""
     prices = np.array(spec["prices"]) if spec.get("prices") else None
     best, spent = spec["best"], 0.0
-    tightest = spec.get("targets", TARGETS)[-1]
+    tightest = spec["targets"][-1]
     for rung, setting in enumerate(peer.ladder(task)):
         if spec.get("rungs") is not None and rung not in spec["rungs"]:
             continue

@@ -3,7 +3,6 @@
 import importlib
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -109,7 +108,7 @@ def test_a_suite_is_crossed():
 
 def test_one_cell_in_a_process_of_its_own(tmp_path):
     pytest.importorskip("clarabel")
-    options = SimpleNamespace(data=tmp_path, limit=20.0, memory=16.0, clock="wall")
+    options = race.parse(["suite.yaml", "--data", str(tmp_path), "--limit", "20"])
     cell = next(race.cells_of(SUITE))
     best, _ = optimum(build(cell, tmp_path))
     record = race.run_cell(cell, "clarabel", options, best=best.certificate.primal)

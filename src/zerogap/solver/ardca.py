@@ -8,7 +8,7 @@ import numpy as np
 
 from zerogap.problem import loss_registry
 from zerogap.problem.problem import Problem
-from zerogap.result.certificate import Certificate, primal_side
+from zerogap.result.certificate import primal_side
 from zerogap.solver import averaging, kernels, restarts
 from zerogap.solver.averaging import Checkpoints, Eager, Lazy, LazyGroups, NoAverage
 from zerogap.solver.sampling import sampler
@@ -39,8 +39,8 @@ class ArdcaSolver:
         # tau_i = w_i / (2 c L_i)
         self.work.tau /= 2.0 * STEPS[settings.step]
         self._rule = restarts.rule(settings.restart)
+        self._total: Array | None = None
         self._average = self._new_average()
-        self._total = getattr(self._average, "total", None)
         self._finished: Array | None = None  # the average of the period that the last restart ended
         self._plain_steps = 0  # what is left of Algorithm 4's first phase
 
@@ -52,7 +52,10 @@ class ArdcaSolver:
         if self.settings.average_from is None:
             return NoAverage()
         problem = self.work.problem
-        total, no_table = np.zeros(problem.n_features + 1), np.empty((0, 3))
+        self._total = total = np.zeros(problem.n_features + 1)
+        if self.settings.average_over == "passes":
+            return NoAverage()
+        no_table = np.empty((0, 3))
         penalty: Any = problem.penalty
         if not penalty.separable:
             return LazyGroups(total, np.zeros(penalty.width.size + 1, np.uint32), no_table)
@@ -93,9 +96,6 @@ class ArdcaSolver:
                 self._restart(self.dual())
         return done
 
-    def learn(self, certificate: Certificate) -> None:
-        self._rule.learn(certificate, self.work.problem.n_constraints > 0)
-
     def run_steps(self, order: Array, constant_theta: bool = False) -> None:
         """Algorithm 1 over the rows in `order`, at most n of them: one pass, or a part of one."""
         w, average = self.work, self._average
@@ -109,7 +109,11 @@ class ArdcaSolver:
         )  # fmt: skip
         self._last = table[order.size - 1, averaging.THETA]
         self._steps += order.size
-        self._weight += table[order.size, averaging.SUM_INVERSE]
+        weight = table[order.size, averaging.SUM_INVERSE]
+        self._weight += weight
+        if self._total is not None and isinstance(average, NoAverage):
+            self._total[:-1] += weight * w.problem.penalty.minimiser(self._slope()[:-1])
+            self._total[-1] += weight * w.free_value(self._slope())
 
     def _pass(self) -> None:
         self.run_steps(self._draw(self._live), constant_theta=self._plain_steps > 0)
@@ -122,9 +126,12 @@ class ArdcaSolver:
         u = self._last**2 * self.state.uhat + self.state.z if self._steps else self.state.z
         return self.work.problem.project_dual(u)
 
+    def _slope(self) -> Array:
+        """s(u) as the kernels have it."""
+        return self._last**2 * self.state.s_uhat + self.state.s_z
+
     def _dual_value(self) -> float:
-        s = self._last**2 * self.state.s_uhat + self.state.s_z
-        return self.work.bound_dual(s, self.dual())
+        return self.work.bound_dual(self._slope(), self.dual())
 
     def _averaged(self) -> Array | None:
         if self._total is None or not self._steps:
@@ -147,7 +154,7 @@ class ArdcaSolver:
             self._restart(u)
         if self.settings.shrink and self._select(u, last):
             self._restart(u)
-        return Candidates(points, u, self.work.trim(slope))
+        return Candidates(points, u, self.work.trim(slope), stretch=True)
 
     def _select(self, u: Array, point: Array) -> bool:
         """Choose the rows worth a step: those not at rest by a margin as wide as margins have moved.

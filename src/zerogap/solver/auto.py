@@ -100,7 +100,8 @@ class AutoSolver:
         if name == "newton":
             return newton_solver(self.problem, self.tol)
         if name == "ardca":
-            return ArdcaSolver(self.problem, ARDCA(restart="adaptive", shrink=True), self.rng, self.tol)
+            settings = ARDCA(restart="adaptive", shrink=True, average_over="passes")
+            return ArdcaSolver(self.problem, settings, self.rng, self.tol)
         return SdcaSolver(self.problem, SDCA(shrink=True), self.rng)
 
     def advance(self, passes: float, stop: Callable[[], bool]) -> float:

@@ -10,6 +10,7 @@ from zerogap.result.unbounded import Ray
 from zerogap.solver.block_repair import BlockRepair
 from zerogap.solver.dual_repair import DualRepair
 from zerogap.solver.solver import Candidates
+from zerogap.solver.stretch import stretched
 
 Array = np.ndarray
 
@@ -39,7 +40,14 @@ class Incumbent:
         slope = problem.slope(u) if slope is None else slope
         bound = -problem.dual_from_slope(u, slope)
         sides = [(point, primal_side(problem, point)) for point in candidates.points]
-        own = min((combine(problem, side, bound, u) for _, side in sides), key=_order)
+        own, point = min(
+            ((combine(problem, side, bound, u), p) for p, side in sides), key=lambda e: _order(e[0])
+        )
+        if candidates.stretch and 0.0 < own.relative_gap < np.inf and not problem.n_constraints:
+            longer = stretched(problem, point, own.relative_gap)
+            if longer is not None:
+                sides.append((longer, primal_side(problem, longer)))
+                own = min(own, combine(problem, sides[-1][1], bound, u), key=_order)
         if bound > self.bound or not self.known:
             self.dual, self.bound = u, bound
         if self.known:

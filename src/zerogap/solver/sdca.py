@@ -58,4 +58,4 @@ class SdcaSolver:
         point = self.work.point(self.s)
         if self.work.problem.fit_intercept:
             self.work.recenter(float(point[-1]))
-        return Candidates([point], self.u.copy(), self.work.trim(self.s))
+        return Candidates([point], self.u.copy(), self.work.trim(self.s), stretch=True)

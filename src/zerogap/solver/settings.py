@@ -21,6 +21,8 @@ class ARDCA:
     sampling      "uniform" (i.i.d., the paper's) or "permuted" (a fresh permutation each pass)
     average_from  upsilon > 1: the primal average runs over the last 1 - 1/upsilon of the steps;
                   None: no average, only the last primal point
+    average_over  "steps" (the paper's sum over all of them) or "passes" (the point at the end of each
+                  stands for its pass: as good in practice, and sparse rows are done sooner)
     restart       None (Algorithm 1), "adaptive", "log-scale", or a period in passes (Algorithm 3)
     erm           run Algorithm 4: non-accelerated steps first, as many as its lemma says
     shrink        accelerate only the rows that are not at rest, chosen anew at every restart
@@ -29,6 +31,7 @@ class ARDCA:
     step: str = "long"
     sampling: str = "permuted"
     average_from: float | None = 2.0
+    average_over: str = "steps"
     restart: Any = None
     erm: bool = False
     shrink: bool = False
@@ -36,6 +39,7 @@ class ARDCA:
     def __post_init__(self) -> None:
         _one_of("step", self.step, STEPS)
         _one_of("sampling", self.sampling, ("uniform", "permuted"))
+        _one_of("average_over", self.average_over, ("steps", "passes"))
         start = self.average_from
         if start is not None and not (isinstance(start, (int, float)) and start > 1):
             raise SettingsError(f"average_from: expected a number > 1 or None; got {self.average_from!r}")

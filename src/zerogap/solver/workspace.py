@@ -62,7 +62,11 @@ class Workspace:
     def point(self, s: Array) -> Array:
         """x*(u) from s(u), with the intercept of the current proximal step behind it."""
         x = self.problem.penalty.minimiser(s[:-1])
-        return self.problem.join(x, self.free.center - self.free.scale * float(s[-1]))
+        return self.problem.join(x, self.free_value(s))
+
+    def free_value(self, s: Array) -> float:
+        """b of the current proximal step."""
+        return self.free.center - self.free.scale * float(s[-1])
 
     def recenter(self, b: float) -> None:
         """The outer proximal step: the centre moves to b."""
