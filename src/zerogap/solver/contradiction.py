@@ -11,6 +11,8 @@ from zerogap.result.unbounded import Ray, prove_unbounded
 SUSPICIOUS, NEXT = 3.0, 10.0
 #: Scaled violations below this are a matter of tolerance, not of contradiction.
 VIOLATED = 1e-9
+#: Checks outside the constraints after which the proof is tried once anyhow, if it is as small as this.
+PATIENT, SMALL = 20, 1_000_000
 #: Checks without any finite bound before the objective is suspected to have none.
 BOUNDLESS = 5
 
@@ -26,6 +28,7 @@ class Contradiction:
         self._level = SUSPICIOUS
         self._feasible = not problem.n_constraints
         self._boundless = 0
+        self._outside = 0
 
     @property
     def status(self) -> Status:
@@ -44,8 +47,10 @@ class Contradiction:
         if self._feasible or certificate.scaled_violation <= VIOLATED:
             return
         self._size = max(self._size, abs(certificate.primal))
+        self._outside += 1
         far = certificate.dual > self._level * self._size
-        if far or ended:
+        late = self._outside == PATIENT and self.problem.rows.bottom.nonzeros <= SMALL
+        if far or late or ended:
             self._level *= NEXT
             self._prove_infeasible()
 

@@ -8,6 +8,7 @@ its way. The certificate knows nothing of rho.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -42,8 +43,9 @@ class ProximalNewtonSolver(NewtonSolver):
         super()._scale()
         self.far[:] = np.inf
         problem = self.problem
+        penalty: Any = problem.penalty
         smooth = loss_registry.traits(problem.loss).differentiable
-        if problem.n_samples == 0 or (smooth and np.any(problem.penalty.linear)):
+        if problem.n_samples == 0 or (smooth and np.any(penalty.linear)):
             self._scale_by_prices()
         else:
             self.rho = np.where(self._flat, FIRST * self.curvature, 0.0)
