@@ -33,6 +33,7 @@ class Fitted:
     certificate_: Any
     dual_gap_: Any
     status_: Any
+    classes_: Array
     history_: Any
     n_features_in_: int
     _duals: list[Array]
@@ -180,6 +181,10 @@ class LinearEstimator(CallbackSupportMixin, Fitted, BaseEstimator):
         """
         check_is_fitted(self)
         return summary_frame(self)
+
+    def _labels(self) -> tuple[str, Any]:
+        """What several problems are told apart by, and its values."""
+        return "class", self.classes_
 
     def _html_repr(self) -> str:
         return certificate_html(self)

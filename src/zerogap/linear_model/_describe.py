@@ -17,9 +17,10 @@ def summary_frame(estimator: Any) -> Any:
     coefs = np.atleast_2d(estimator.coef_)
     intercepts = np.broadcast_to(np.atleast_1d(estimator.intercept_), (coefs.shape[0],))
     several = coefs.shape[0] > 1
+    name, values = estimator._labels() if several else ("", ())
     records = []
     for k, (coef, intercept) in enumerate(zip(coefs, intercepts, strict=True)):
-        label = {"class": estimator.classes_[k]} if several else {}
+        label = {name: values[k]} if several else {}
         records += [label | row for row in _rows(estimator, k if several else None, coef, float(intercept))]
     return pd.DataFrame(records).set_index("name")
 
@@ -77,11 +78,12 @@ def certificate_html(estimator: Any) -> str:
         return page
     certificates, statuses = estimator.certificate_, estimator.status_
     several = isinstance(certificates, list)
-    head = ["class"] if several else []
+    label, values = estimator._labels() if several else ("", ())
+    head = [label] if several else []
     head += ["status", "primal", "dual bound", "gap", "relative gap", "violation"]
     rows = []
     for k, c in enumerate(certificates if several else [certificates]):
-        cells = [str(estimator.classes_[k]), str(statuses[k])] if several else [str(statuses)]
+        cells = [str(values[k]), str(statuses[k])] if several else [str(statuses)]
         cells += [f"{c.primal:.9g}", f"{c.dual:.9g}"]
         cells += [f"{number:.3g}" for number in (c.gap, c.relative_gap, c.violation)]
         rows.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))

@@ -3,6 +3,7 @@
 from typing import Any
 
 from zerogap.linear_model._docs import estimator
+from zerogap.linear_model._quantiles import SeveralQuantiles
 from zerogap.linear_model._regressor import LinearRegressor
 from zerogap.linear_model._search import PathSearch
 from zerogap.linear_model._strength import AlphaScale
@@ -13,7 +14,7 @@ from zerogap.problem import losses
 class QuantileFields(AlphaScale):
     """What the regressor and its path share."""
 
-    quantile: float = 0.5
+    quantile: Any = 0.5
     l1_ratio: float = 1.0
 
     def _loss(self) -> Any:
@@ -21,8 +22,8 @@ class QuantileFields(AlphaScale):
 
 
 @estimator
-class QuantileRegressor(QuantileFields, LinearRegressor):
-    """Linear regression of a conditional quantile.
+class QuantileRegressor(QuantileFields, SeveralQuantiles):
+    """Linear regression of a conditional quantile, or of several that do not cross.
 
     minimise over w, b    sum_i s_i pinball(y_i - w.x_i - b) / sum_i s_i
                           + alpha (l1_ratio ||w||_1 + (1 - l1_ratio)/2 ||w||^2)
@@ -30,21 +31,32 @@ class QuantileRegressor(QuantileFields, LinearRegressor):
     with s_i the sample weight and pinball(r) = max(quantile r, (quantile - 1) r). With the default
     l1_ratio this is the objective of scikit-learn's QuantileRegressor; alpha=0 is plain quantile regression.
 
+    With several levels and non_crossing, one problem has all of them: the mean of these objectives, subject
+    to  w_k.x + b_k <= w_k+1.x + b_k+1  at every row x of X and of X_grid.
+
     Parameters
     ----------
-    quantile : float, default=0.5
-        Between 0 and 1, strictly.
+    quantile : float, or a rising sequence of floats, default=0.5
+        Between 0 and 1, strictly. For a sequence, `predict` gives a column for each level.
     alpha : float, default=1.0
         Strength of the penalty, >= 0.
     l1_ratio : float, default=1.0
         Share of the l1 norm in the penalty.
+    non_crossing : bool, default=False
+        Fit several levels together, so that predictions rise with the level at every row of X (and X_grid).
+        Constraints then hold for every level, and may not involve the intercept.
+    X_grid : array, sparse matrix or data frame (n_points, n_features), default=None
+        Further points where predictions must not cross.
     {common}
 
     Attributes
     ----------
-    coef_ : array (n_features,)
-    intercept_ : float
+    coef_ : array (n_features,), or (n_levels, n_features)
+    intercept_ : float, or array (n_levels,)
     {fitted}
+
+    With non_crossing there is one certificate, status and history, of the joint objective (a mean over the
+    levels), and `multipliers_` has a list of arrays for each level.
 
     Examples
     --------
@@ -54,9 +66,15 @@ class QuantileRegressor(QuantileFields, LinearRegressor):
     >>> model = QuantileRegressor(quantile=0.75, alpha=0.01, l1_ratio=0.0).fit(np.zeros((11, 1)), y)
     >>> round(float(model.intercept_), 3)
     8.0
+    >>> X = np.linspace(0.0, 1.0, 50).reshape(-1, 1)
+    >>> model = QuantileRegressor(quantile=[0.1, 0.5, 0.9], non_crossing=True, alpha=1e-3)
+    >>> model.fit(X, np.sin(20.0 * X[:, 0])).predict(X).shape
+    (50, 3)
     """
 
     alpha: float = 1.0
+    non_crossing: bool = False
+    X_grid: Any = None
 
     def _strength(self) -> Any:
         return self.alpha

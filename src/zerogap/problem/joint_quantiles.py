@@ -156,6 +156,12 @@ class JointQuantiles:
             constraints=[*self._repeated, *crossing], sample_weight=self._weights,
         )  # fmt: skip
 
+    def fits(self, working: WorkingSet, dual: Array) -> bool:
+        """Could a solve start from this working set and dual point?"""
+        points = sum(part.shape[0] for part in self.points)
+        own = self._targets.size + sum(len(c) for c in self._repeated)
+        return dual.size == own + working.size and int(working.index.max(initial=-1)) < points
+
     def _crossing(self, working: WorkingSet) -> Between:
         n, count = self.base.shape[0], self.levels.size
         in_grid = working.index >= n

@@ -19,6 +19,8 @@ from zerogap.exceptions import ProblemError
 
 Array = np.ndarray
 
+_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
+
 _RANGE = (
     f"expected numbers up to {LARGEST:g} in size (or infinite, for an open side of the box)",
     f"expected 0, or numbers from {1 / LARGEST:g} to {LARGEST:g}",
@@ -184,6 +186,8 @@ class SeparablePenalty:
         if self.mu_min > 0.0:
             x /= self.mu
         else:
+            # at the ends of the slopes that a feature without curvature allows, rounding may be left
+            x[np.abs(x) <= _ROUNDING * (np.abs(self.pull) + np.abs(s))] = 0.0
             with np.errstate(divide="ignore", invalid="ignore"):
                 np.divide(x, self.mu, out=x, where=x != 0.0)
         return np.clip(x, self.lower, self.upper, out=x) if self.boxed else x

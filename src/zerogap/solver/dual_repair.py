@@ -74,8 +74,8 @@ class DualRepair:
             if moved is None:
                 return None
             u = moved
-            room = np.minimum(u - self.low, self.high - u) * np.abs(share)
-            widest.append(int(np.argmax(np.where(own, room, -1.0))))
+            room = np.where(own, np.minimum(u - self.low, self.high - u), 0.0) * np.abs(share)
+            widest.append(int(np.argmax(room)))
         share = np.array([share[k] for share, k in zip(self._columns, widest, strict=True)])
         for _ in range(3):  # the sums again, in the order in which they are judged
             slope = self.problem.slope(u)[flat.features]

@@ -114,7 +114,7 @@ class _Rounds:
             violation = max(violation, float(crossing.max()))
             scaled = max(scaled, float(np.max(crossing / joint.sizes(x, self.shift))))
         primal, dual = own.primal + joint.constant, own.dual + joint.constant
-        relative = own.gap / max(abs(primal), abs(dual), 1e-300)
+        relative = own.gap / max(abs(primal), abs(dual), 1e-300) if np.isfinite(own.gap) else np.inf
         certificate = Certificate(primal, dual, own.gap, relative, violation, scaled)
         self.lifted = own.primal - result.certificate.primal
         if self.best is None or certificate.error < self.best.result.certificate.error:
