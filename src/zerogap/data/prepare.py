@@ -39,11 +39,11 @@ def check_vector(
 
 
 def check_block(values: Any, shape: tuple[int, ...], name: str, of: str) -> Array:
-    """A finite float64 array of the given shape."""
+    """A finite float64 array of the given shape, its numbers of any size."""
     block = as_floats(values, name)
     if block.shape != shape:
         raise DataError(f"{name}: expected shape {shape}, {of}; got {block.shape}")
-    check_finite(block, name)
+    check_finite(block, name, np.inf)
     return np.ascontiguousarray(block)
 
 

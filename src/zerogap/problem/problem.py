@@ -186,6 +186,18 @@ class Problem:
         return row_terms.Terms(loss, self.y, self.weight, self.low, self.high, salt)
 
     @functools.cached_property
+    def level(self) -> float:
+        """Where the search for an intercept starts: a weighted median of the targets, 0 for labels.
+
+        A bounded dual moves an intercept by bounded steps, so a far target would take many.
+        """
+        if not self.fit_intercept or not self.n_samples or loss_registry.traits(self.loss).classification:
+            return 0.0
+        order = np.argsort(self.y, kind="stable")
+        reached = np.cumsum(self.weight[: self.n_samples][order])
+        return float(self.y[order[np.searchsorted(reached, 0.5 * reached[-1])]])
+
+    @functools.cached_property
     def active_rows(self) -> Array:
         """Rows of positive weight: the coordinates that the solvers work on."""
         kind = np.uint32 if self.n_rows < 2**32 else np.uint64
@@ -193,7 +205,7 @@ class Problem:
 
     def check_point(self, x: Any, intercept: Any) -> Array:
         """What a user calls x and intercept, checked and joined."""
-        x = check_vector(x, self.n_features, "x", "one entry per feature")
+        x = check_vector(x, self.n_features, "x", "one entry per feature", np.inf)
         if not np.isfinite(intercept):
             raise DataError(f"intercept: expected a finite number; got {intercept}")
         if intercept != 0.0 and not self.fit_intercept:
@@ -202,7 +214,8 @@ class Problem:
 
     def check_dual(self, dual: Any, name: str) -> Array:
         """What a user calls a dual point, checked, as the vector u."""
-        return check_vector(dual, self.n_rows, name, "one entry per data row, then per constraint row")
+        each = "one entry per data row, then per constraint row"
+        return check_vector(dual, self.n_rows, name, each, np.inf)
 
     def shape_dual(self, u: Array) -> Array:
         """The inverse of `check_dual`."""

@@ -103,7 +103,7 @@ class NewtonSolver:
         self.u = u.copy()
         self.slope = problem.slope(u)
         x = problem.penalty.minimiser(self.slope[: problem.penalty.n_features])
-        self.x = problem.join(np.where(np.isfinite(x), x, 0.0), 0.0)
+        self.x = problem.join(np.where(np.isfinite(x), x, 0.0), problem.level)
         self.v = np.zeros_like(self.x)
         if self.identity.any:
             v = -(self.mu * self.x - self.pull) - self.slope

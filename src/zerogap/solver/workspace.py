@@ -11,6 +11,8 @@ Array = np.ndarray
 
 #: Rows shorter than this, relative to the longest, get the step of that length (zero rows need some step).
 _SHORTEST = 1e-12
+#: Curvatures below this are taken for it: their inverses must stay finite.
+_LEAST = 1e-100
 
 
 class Workspace:
@@ -37,18 +39,17 @@ class Workspace:
         self.free = Free(0.0, 0.0)
         if problem.fit_intercept:
             usual = float(problem.weight[:n] @ curvature[:n]) if n else 0.0
-            self.free = Free(usual or 1.0, 0.0)
+            self.free = Free(usual or 1.0, problem.level)
             curvature[:n] += self.free.scale
             curvature[n:] += self.free.scale * problem.rows.constants**2
         self.f = problem.penalty.compiled(self.free)
-        longest = float(curvature.max(initial=0.0)) or 1.0
+        longest = max(float(curvature.max(initial=0.0)), _LEAST) if curvature.any() else 1.0
         np.maximum(curvature, _SHORTEST * longest, out=curvature)
         self.longest = longest
         # tau_i = w_i / L_i, L_i = w_i^2 sum_j r_ij^2 / mu_j
         curvature *= problem.weight
-        with np.errstate(divide="ignore"):
-            np.divide(1.0, curvature, out=curvature)
-        self.tau = curvature
+        np.maximum(curvature, _LEAST, out=curvature)
+        self.tau = np.divide(1.0, curvature, out=curvature)
 
     def slope(self, u: Array) -> Array:
         """s(u) with the intercept's slot at the end, whether the problem has one or not."""
