@@ -12,8 +12,6 @@ import zerogap as zg
 from zerogap.solver.settings import ALGORITHMS
 
 NAMES = ["hinge-elastic_net-both", "logistic-group-none", "pinball-l2-both-weights-intercept"]
-#: "auto" decides by the clock which of its algorithms runs.
-DETERMINISTIC = [name for name in ALGORITHMS if name != "auto"]
 LIMITS = {"max_passes": 40, "warn": False}
 
 
@@ -40,7 +38,7 @@ def digests(algorithm, seed):
     }
 
 
-@pytest.mark.parametrize("algorithm", DETERMINISTIC)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_same_seed_same_bits(algorithm):
     assert digests(algorithm, 7) == digests(algorithm, 7)
 
@@ -48,9 +46,9 @@ def test_same_seed_same_bits(algorithm):
 def test_same_seed_same_bits_in_another_process():
     source = """
 import json, test_repeatability as tests
-print(json.dumps({name: tests.digests(name, 7) for name in tests.DETERMINISTIC}))
+print(json.dumps({name: tests.digests(name, 7) for name in tests.ALGORITHMS}))
 """
-    assert run_python(source) == {name: digests(name, 7) for name in DETERMINISTIC}
+    assert run_python(source) == {name: digests(name, 7) for name in ALGORITHMS}
 
 
 @pytest.mark.parametrize("algorithm", ["ardca", "ardca-restart", "rdca", "sdca"])

@@ -12,7 +12,7 @@ Array = np.ndarray
 _BLOCK = 1 << 20
 #: Of numbers up to this size (and no smaller than its inverse, where they divide) double precision can hold
 #: all the products that a solve makes.
-LARGEST = 1e50
+LARGEST = 1e30
 
 
 def as_floats(values: Any, name: str, kept: tuple[Any, ...] = (np.float64,)) -> Array:

@@ -94,6 +94,7 @@ class NewtonSolver:
         self.mu[:t] = problem.penalty.mu
         self.pull[:t] = problem.penalty.pull
         self.identity = IdentityRows(problem.penalty, extra)
+        self._smooth = loss_registry.traits(problem.loss).differentiable
         self.excess = 0.0
         self.settled = 0
         self.repeated = False
@@ -140,7 +141,7 @@ class NewtonSolver:
         self.curvature = curvature
         t = problem.penalty.n_features
         norms = problem.rows.square_norms(1.0 / curvature[:t], 1.0 / curvature[-1])[n:]
-        self.sigma[n:] = 10.0 / np.where(norms > 0, norms, 1.0)
+        self.sigma[n:] = constraint_sigma(norms)
         self.s = np.where(self.identity.l1 > 0, 0.3 * self.identity.l1 / reach, 0.3 * curvature)
 
     def advance(self, passes: float, stop: Callable[[], bool]) -> float:
@@ -219,7 +220,7 @@ class NewtonSolver:
             d = self.mu + (self.identity.stiffness(self.x, self.v, self.s) if self.identity.any else 0.0)
             self.augmented.stiffness(problem.terms, self.m, self.u, self.sigma, h)
             self.active = int(np.count_nonzero(h))
-            settled = self._small(gradient, d)
+            settled = self._small(gradient, d, h)
             # asked again with nothing else to change, a flat feature's residual was too costly a leftover
             if (settled and (step > 0 or not self.repeated)) or stop():
                 return step
@@ -250,10 +251,15 @@ class NewtonSolver:
                 return False
         return False
 
-    def _small(self, gradient: Array, d: Array) -> bool:
+    def _small(self, gradient: Array, d: Array, h: Array) -> bool:
         """Does what is left of the gradient cost less than a share of the gap elsewhere, or of tol?"""
         metric = np.where(self.mu > 0, self.mu, np.maximum(d, self.curvature))
-        left = 0.5 * float(np.sum(gradient**2 / np.maximum(metric, 1e-300)))
+        if self._smooth and self.problem.fit_intercept:  # where all rows are flat, b may still be far off
+            width = self.x.size - self.problem.penalty.n_features
+            own = h[: self.problem.n_data].reshape(-1, width).sum(axis=0)
+            metric[-width:] = np.minimum(metric[-width:], own)
+        with np.errstate(over="ignore"):
+            left = 0.5 * float(np.sum(gradient**2 / np.maximum(metric, 1e-300)))
         gap = self.augmented.row_gaps(self.problem.terms, self.m, self.forces)
         allowed = max(SHARE * gap, 0.05 * self.tol * self._size(), 1e-32)
         self.excess = left / allowed
@@ -292,6 +298,11 @@ def _spread(problem: Problem) -> float:
     w = problem.weight[: problem.n_samples]  # a row of weight 2 counts as two, one of weight 0 as none
     spread = float(w @ np.abs(problem.y - w @ problem.y))
     return max(spread, 1.0 / LARGEST) if spread else 1.0
+
+
+def constraint_sigma(norms: Array) -> Array:
+    """sigma of the constraint rows, from the squares of their norms in the metric of f."""
+    return 10.0 / np.where(norms > 0, np.maximum(norms, LARGEST**-2), 1.0)
 
 
 def _data_sigma(problem: Problem, spread: float) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from zerogap.problem import loss_registry
 from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import SeparablePenalty
-from zerogap.solver.finisher import GROWTH, LOST, STEPS, NewtonSolver
+from zerogap.solver.finisher import GROWTH, LOST, STEPS, NewtonSolver, constraint_sigma
 
 Array = np.ndarray
 
@@ -66,7 +66,7 @@ class ProximalNewtonSolver(NewtonSolver):
         self.curvature = np.where(self._flat, self.rho, self.curvature)
         t = problem.n_features
         norms = problem.rows.square_norms(1.0 / self.curvature[:t], 1.0 / self.curvature[-1])[n:]
-        self.sigma[n:] = 10.0 / np.where(norms > 0, norms, 1.0)
+        self.sigma[n:] = constraint_sigma(norms)
         self.s = np.where(self._flat & (self.identity.l1 == 0), 0.3 * self.curvature, self.s)
 
     def advance(self, passes: float, stop: Callable[[], bool]) -> float:
