@@ -90,6 +90,25 @@ def test_a_pass_is_a_pass_for_every_method():
             assert np.all(np.diff([row[0] for row in rows]) >= 0)
 
 
+@pytest.mark.parametrize("name", ["cdca", "sdca"])
+def test_the_coordinate_methods_of_figure_4_are_those_of_a_plain_loop(name):
+    """Cyclic order is far slower than random order here, so both curves are checked against a loop."""
+    problem, level, passes = Draw("absolute-dense", 1e-3, 0, t=100, n=20).problem(), 1e-3, 30
+    rows, b, n = problem.rows.top.matrix, problem.y, 20
+    rng = np.random.default_rng(0)
+    u, x = np.zeros(n), np.zeros(100)
+    for _ in range(passes):
+        for i in range(n) if name == "cdca" else rng.integers(0, n, size=n, dtype=np.int64):
+            # exact step on D(u) = ||A u||^2 / (2 n^2 lambda mu) + b.u / n, |u_i| <= 1; rows have norm 1
+            new = np.clip(u[i] + n * level * MU * (rows[i] @ x - b[i]), -1.0, 1.0)
+            x -= rows[i] * (new - u[i]) / (n * level * MU)
+            u[i] = new
+    expected = 0.5 * level * MU * x @ x + np.mean(np.abs(rows @ x - b))
+    (found,) = curves.trace(problem, METHODS[name], ("only",), passes, 0)
+    assert found[-1][0] == passes
+    assert found[-1][1] == pytest.approx(expected, rel=1e-9)
+
+
 def test_the_best_certified_value_is_tight():
     for kind in ("squared", "absolute", "sup", "absolute-dense"):
         assert solved_tightly(Draw(kind, 1e-3, 0, t=100, n=20).problem()).certificate.error < 1e-9
@@ -170,7 +189,7 @@ def finished(tmp_path_factory):
         kept = len(list((out / ".parts").glob("*.json")))
         patch.setattr(run, "bar", Interrupting(-1))
         rows, facts = run.complete(out, quick=True)
-    number = {"measured": 1.0, "upper": 1.0, "bound": 2.0}
+    number = {"seeds": 300, "measured": 1.0, "upper": 1.5, "bound": 2.0}
     fake = [
         {"table": "theory", "check": check, "case": f"constrained {case}", "x": x, **number}
         for check in theory.CHECKS
@@ -195,8 +214,15 @@ def test_the_series_are_one_tidy_table(finished):
     assert len({len(values) for values in columns.values()}) == 1
     for figure, legend in LEGENDS.items():
         assert set(columns["method"][columns["figure"] == figure]) == legend
-    assert np.all(columns["gap"] >= 0)
-    assert np.all(columns["pass"] >= 1)
+    curve = columns["figure"] != "theory"
+    for name in ("pass", "primal", "violation", "bound", "gap", "dual_gap"):
+        assert np.all(np.isfinite(columns[name][curve])), name
+    assert np.all(columns["gap"][curve] >= 0)
+    assert np.all(columns["pass"][curve] >= 1)
+    for name, value in (("measured", 1.0), ("upper", 1.5), ("promised", 2.0), ("seeds", 300)):
+        assert set(columns[name][~curve]) == {value}
+        assert np.all(np.isnan(columns[name][curve]))
+    assert set(columns["kind"][~curve]) == set(theory.CHECKS)
 
 
 def test_the_table_survives_without_pyarrow(finished, tmp_path, monkeypatch):
@@ -208,6 +234,9 @@ def test_the_table_survives_without_pyarrow(finished, tmp_path, monkeypatch):
     again = read_table(path)
     np.testing.assert_allclose(again["gap"], columns["gap"])
     assert list(again["method"]) == list(columns["method"])
+    kept = summary.Summary(columns, []).theory()
+    assert len(kept) == 4 * len(theory.CHECKS)
+    assert summary.Summary(again, []).theory() == kept
 
 
 def test_the_page_is_whole(finished):

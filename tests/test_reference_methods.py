@@ -7,16 +7,18 @@ import pytest
 import zerogap as zg
 from zerogap.paper.problems import small
 from zerogap.reference import smoothing
+from zerogap.reference.adfga import Adfga
 from zerogap.reference.apcg import Apcg
 from zerogap.reference.approx import Approx
 from zerogap.reference.asdca import Asdca
 from zerogap.reference.catalyst import Catalyst
+from zerogap.reference.dfga import Dfga
 from zerogap.reference.double_smoothing import DoubleSmoothing
 from zerogap.reference.equivalent import Equivalent
-from zerogap.reference.full_gradient import Adfga, Dfga
 from zerogap.reference.katyusha import Katyusha
 from zerogap.reference.registry import METHODS, applies, stated
-from zerogap.reference.saddle import Rpdg, Spdc
+from zerogap.reference.rpdg import Rpdg
+from zerogap.reference.spdc import Spdc
 from zerogap.solver.settings import ALGORITHMS
 
 NAMED_IN_THE_PAPER = {
@@ -300,3 +302,22 @@ def test_acceleration_pays_on_an_ill_conditioned_smooth_problem():
 def test_adfga_with_restarts():
     problem = small("sup").problem()
     assert passes_to(problem, Adfga(restart="adaptive"), 1e-7) < passes_to(problem, Adfga(), 1e-7)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_rows_of_weight_zero_might_as_well_not_be_there(name):
+    rng = np.random.default_rng(12)
+    X, y = rng.standard_normal((15, 4)), rng.standard_normal(15)
+    weight = np.where(np.arange(15) % 3 == 0, 0.0, rng.uniform(0.5, 2.0, 15))
+    found = []
+    for kept in (slice(None), weight > 0):
+        problem = zg.Problem(
+            X[kept],
+            y[kept],
+            loss="squared",
+            regularizer=zg.ElasticNet(0.05, 0.01),
+            sample_weight=weight[kept],
+        )
+        solver = METHODS[name].make(problem, np.random.default_rng(3), 1e-6)
+        found.append(run(solver, problem, 6).points[-1])
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-9, atol=1e-12)

@@ -84,7 +84,10 @@ def row(name: str, x: float, values: Any, bound: float, **more: Any) -> dict[str
     measured = float(values.mean())
     spread = float(values.std(ddof=1)) / math.sqrt(values.size) if values.size > 1 else 0.0
     upper = measured + CONFIDENCE * spread
-    return {"case": name, "x": float(x), "measured": measured, "upper": upper, "bound": float(bound), **more}
+    return {
+        "case": name, "x": float(x), "seeds": values.size,
+        "measured": measured, "upper": upper, "bound": float(bound), **more,
+    }  # fmt: skip
 
 
 def signed_row(name: str, x: float, values: Array, bound: float) -> dict[str, Any]:

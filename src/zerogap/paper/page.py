@@ -1,7 +1,6 @@
 """The page: figures drawn, claims judged, tables filled, everything embedded in one HTML file."""
 
 import base64
-import json
 import platform
 from importlib import resources
 from pathlib import Path
@@ -24,9 +23,8 @@ def write_page(out: Path, rows: Rows, facts: dict[str, Any], quick: bool) -> Pat
     """Write the table of series, the figures and index.html; returns the page's path."""
     table = write_table(tidy(rows), out / "series")
     optima = [r for r in rows if r["table"] == "optima"]
-    theory = [r for r in rows if r["table"] == "theory"]
-    (out / "theory.json").write_text(json.dumps(theory, indent=1))
     summary = Summary(read_table(table), optima)
+    theory = summary.theory()
     claims = all_claims(summary)
     sections = [_section(out, summary, name, claims) for name in FIGURES]
     template = resources.files("zerogap.paper").joinpath("page.html").read_text(encoding="utf-8")
@@ -35,7 +33,7 @@ def write_page(out: Path, rows: Rows, facts: dict[str, Any], quick: bool) -> Pat
         sections=sections, theory=theory_table(theory), slopes=slope_table(summary),
         counts=count_tables(summary), targets=[level_name(eps) for eps in TARGETS],
         theory_picture=_pictures(out, "theory", lambda narrow: figures.draw_theory(theory, narrow)),
-        setting=_setting(summary, facts, quick, table), quick=quick,
+        setting=_setting(summary, facts, table), quick=quick,
         levels=[level_name(level) for level in LEVELS],
     )  # fmt: skip
     page = out / "index.html"
@@ -84,13 +82,13 @@ def _embedded(path: Path) -> str:
     return "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()
 
 
-def _setting(summary: Summary, facts: dict[str, Any], quick: bool, table: Path) -> dict[str, Any]:
+def _setting(summary: Summary, facts: dict[str, Any], table: Path) -> dict[str, Any]:
     """The numbers of the page's opening and closing paragraphs."""
     return {
         "t": T, "n": N, "mu": MU, "noise": f"{NOISE_VARIANCE:g}", "seeds": summary.seeds("figure1"),
         "looks": LOOKS, "minutes": number(facts["seconds"] / 60),
         "processor": number(facts["processor_seconds"] / 60), "jobs": facts["jobs"], "kept": facts["kept"],
         "table": table.name, "points": f"{summary.columns['gap'].size:,}", "machine": platform.machine(),
-        "python": platform.python_version(), "theory_seeds": f"{400 if quick else 2000:,}",
+        "python": platform.python_version(),
         "periods": [f"{restart_period(level)}n" for level in LEVELS],
     }  # fmt: skip

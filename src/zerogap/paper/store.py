@@ -9,10 +9,11 @@ import numpy as np
 
 Rows = list[dict[str, Any]]
 
-#: Columns of the plotted series, in order.
-SERIES = (
-    "figure", "kind", "level", "seed", "method", "pass", "primal", "violation", "bound", "gap", "dual_gap",
-)  # fmt: skip
+#: Columns of the stored table, in order: what every row has, what a point of a curve has, and what a
+#: comparison of `theory` has (figure "theory", its check as `kind`, its case as `method`, no single seed).
+SERIES = ("figure", "kind", "level", "seed", "method")
+CURVE = ("pass", "primal", "violation", "bound", "gap", "dual_gap")
+COMPARED = ("x", "seeds", "measured", "upper", "promised")
 
 
 class Store:
@@ -39,17 +40,29 @@ class Store:
 
 
 def tidy(rows: Rows) -> dict[str, np.ndarray]:
-    """The columns of the plotted series, with the distance to F(x*) as `gap`.
+    """The columns of every plotted series, with the distance to F(x*) as `gap`; NaN where one has no meaning.
 
     gap       |primal - F(x*)|, F(x*) being the best certified lower bound of the instance
     dual_gap  D(u) - D(u*)
+    x, seeds, measured, upper, promised    a comparison of the theory: K or another abscissa, how many
+              seeds, their mean, its upper confidence limit, and the bound that it should stay below
     """
     best = {_where(r): r["bound"] for r in rows if r["table"] == "optima"}
     series = [r for r in rows if r["table"] == "series"]
     for r in series:
         r["gap"] = abs(r["primal"] - best[_where(r)])
         r["dual_gap"] = best[_where(r)] - r["bound"]
-    return {name: np.array([r[name] for r in series]) for name in SERIES}
+    theory = [_compared(r) for r in rows if r["table"] == "theory"]
+    columns = SERIES + CURVE + COMPARED
+    return {name: np.array([r.get(name, np.nan) for r in series + theory]) for name in columns}
+
+
+def _compared(r: dict[str, Any]) -> dict[str, Any]:
+    """A comparison as a row of the table."""
+    own = {name: r[name] for name in ("x", "seeds", "measured", "upper")}
+    return {
+        "figure": "theory", "kind": r["check"], "seed": -1, "method": r["case"], "promised": r["bound"], **own
+    }  # fmt: skip
 
 
 def _where(r: dict[str, Any]) -> tuple[Any, ...]:

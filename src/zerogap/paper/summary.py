@@ -49,6 +49,15 @@ class Summary:
     def seeds(self, figure: str) -> int:
         return int(np.unique(self.columns["seed"][self.columns["figure"] == figure]).size)
 
+    def theory(self) -> list[dict[str, Any]]:
+        """The comparisons of the theory, in the order of the table."""
+        names = {"kind": "check", "method": "case", "promised": "bound"}
+        kept = ("kind", "method", "x", "seeds", "measured", "upper", "promised")
+        chosen = self.columns["figure"] == "theory"
+        values = [self.columns[name][chosen].tolist() for name in kept]
+        keys = [names.get(name, name) for name in kept]
+        return [dict(zip(keys, row, strict=True)) for row in zip(*values, strict=True)]
+
     def _chosen(self, figure: str, level: float) -> Array:
         return (self.columns["figure"] == figure) & (self.columns["level"] == level)
 

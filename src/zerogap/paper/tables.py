@@ -98,12 +98,19 @@ def theory_table(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         lines.append(
             {
                 "statement": statement, "count": len(mine), "holds": holds,
+                "seeds": _seeds([int(r["seeds"]) for r in mine]),
                 "closest": number(max(ratios)) if ratios else "—",
                 "verdict": "confirmed" if holds == len(mine) else "not",
                 "abscissa": ABSCISSA.get(check, "K"), "rows": [_compared(r) for r in mine],
             }
         )  # fmt: skip
     return lines
+
+
+def _seeds(found: list[int]) -> str:
+    """How many seeds each mean is over; one value each where nothing is random."""
+    low, high = min(found, default=1), max(found, default=1)
+    return "not random" if high == 1 else f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _compared(r: dict[str, Any]) -> dict[str, Any]:

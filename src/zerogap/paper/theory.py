@@ -150,8 +150,8 @@ def theorem2(seeds: int) -> Rows:
         for outer in range(found.shape[1]):
             bound = first * factor ** (outer + 1)
             if bound > 1e-13 * first:
-                more = {"kappa": kappa, "factor": factor}
-                rows.append(row(f"K = {period // n}n", outer + 1, found[:, outer], bound, **more))
+                name = f"K = {period // n if period > n else ''}n, factor {factor:.3g}"
+                rows.append(row(name, outer + 1, found[:, outer], bound, kappa=kappa, factor=factor))
     return rows
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from zerogap.exceptions import SettingsError
 from zerogap.problem.problem import Problem
 from zerogap.reference import kernels
-from zerogap.reference.full_gradient import step_sizes
 from zerogap.reference.method import (
     Array,
     Candidates,
@@ -18,6 +17,7 @@ from zerogap.reference.method import (
     coordinate_lipschitz,
     prox_rows,
     smoothness,
+    step_sizes,
 )
 from zerogap.solver.sampling import sampler
 from zerogap.solver.workspace import Workspace

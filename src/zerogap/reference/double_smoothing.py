@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from zerogap.problem.problem import Problem
-from zerogap.reference.full_gradient import step_sizes
-from zerogap.reference.method import Array, Candidates, Method, Needs, prox_rows
+from zerogap.reference.method import Array, Candidates, Method, Needs, prox_rows, step_sizes
 
 
 @dataclasses.dataclass(frozen=True)

@@ -60,7 +60,7 @@ class KatyushaSolver:
         n = self.active = problem.active_rows.size
         assert isinstance(problem.penalty, SeparablePenalty)  # the methods' needs say so
         self._f = separable_terms(problem.penalty)
-        curvature = longest_row(problem) * problem.n_rows / n / smoothness(problem)
+        curvature = longest_row(problem) / smoothness(problem)
         strong = problem.penalty.mu_min
         tau1 = min(math.sqrt(2.0 * n * strong / (3.0 * curvature)), 0.5)
         alpha = 1.0 / (3.0 * tau1 * curvature)

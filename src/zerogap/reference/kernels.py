@@ -73,14 +73,17 @@ class Full(NamedTuple):
 
 @kernel
 def apcg_general_epoch(order, rows, terms, f, state, steps, gamma):
-    """APCG's general form with convexity parameter mu = steps.rho; O(n + t) a step; returns gamma."""
-    n, mu = state.x.size, steps.rho
-    for k in range(order.size):
+    """APCG's general form with convexity parameter mu = steps.rho; O(n + t) a step; returns gamma.
+
+    `order` has one entry for each row of positive weight, which is the n of the formulas.
+    """
+    n, mu = order.size, steps.rho
+    for k in range(n):
         i = order[k]
         alpha = 2.0 * gamma / ((gamma - mu) + np.sqrt((gamma - mu) ** 2 + 4.0 * n * n * gamma))
         following = (1.0 - alpha) * gamma + alpha * mu
         beta, share = alpha * mu / following, alpha * gamma / (alpha * gamma + following)
-        for p in range(n):
+        for p in range(state.x.size):
             state.y[p] = share * state.z[p] + (1.0 - share) * state.x[p]
             state.z[p] = (1.0 - beta) * state.z[p] + beta * state.y[p]
             # x <- y + (mu/n)(z_old - y) + n alpha (z_new - z_old), z_old = (z - beta y) / (1 - beta)

@@ -122,6 +122,14 @@ def spread(problem: Problem, sizes: Array) -> float:
     return 1.0005 * float(top[0])
 
 
+def step_sizes(problem: Problem) -> Array:
+    """tau_i = w_i / (ell L_i); rows of weight zero get a harmless 1."""
+    sizes = coordinate_lipschitz(problem)
+    ell = spread(problem, sizes)
+    active = problem.weight > 0
+    return np.where(active, problem.weight / (ell * np.where(active, sizes, 1.0)), 1.0)
+
+
 def separable_terms(penalty: SeparablePenalty) -> Separable:
     """The compiled f with one entry per feature, whatever the penalty's own compact form."""
     full = [
@@ -166,5 +174,6 @@ __all__ = [
     "separable_terms",
     "smoothness",
     "spread",
+    "step_sizes",
     "variant",
 ]

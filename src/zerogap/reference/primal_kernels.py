@@ -91,11 +91,14 @@ class SaddleSteps(NamedTuple):
 
 @kernel
 def saddle_epoch(order, rows, terms, f, state, steps):
-    """Primal-dual coordinate steps: one dual coordinate, then x against s + n (change of s)."""
+    """Primal-dual coordinate steps: one dual coordinate, then x against s + n (change of s).
+
+    `order` has one entry for each row of positive weight, which is the n of the formula.
+    """
     given = Given(f.free)
-    n = state.u.size
+    n = order.size
     view = Plain(state.s, 0)
-    for k in range(order.size):
+    for k in range(n):
         i = order[k]
         m = margin(rows, i, given, Plain(state.ahead, k))
         u_new = dual_step(steps.rule, terms, i, state.u[i], m)
@@ -136,9 +139,9 @@ class KatyushaSteps(NamedTuple):
 
 @kernel
 def katyusha_epoch(order, rows, terms, f, state, steps):
-    """The inner loop between two snapshots; returns the sum of the weights (1 + alpha sigma)^j."""
+    """The inner loop of m = 2n steps between two snapshots; returns the sum of (1 + alpha sigma)^j."""
     given = Given(f.free)
-    n, weight, weights = state.u.size, 1.0, 0.0
+    n, weight, weights = order.size // 2, 1.0, 0.0
     rest = 1.0 - steps.tau1 - steps.tau2
     for k in range(order.size):
         i = order[k]

@@ -2,15 +2,17 @@
 
 from typing import Any
 
+from zerogap.reference.adfga import Adfga
 from zerogap.reference.apcg import Apcg
 from zerogap.reference.approx import Approx
 from zerogap.reference.asdca import Asdca
 from zerogap.reference.catalyst import Catalyst
+from zerogap.reference.dfga import Dfga
 from zerogap.reference.double_smoothing import DoubleSmoothing
 from zerogap.reference.equivalent import Equivalent
-from zerogap.reference.full_gradient import Adfga, Dfga
 from zerogap.reference.katyusha import Katyusha
-from zerogap.reference.saddle import Rpdg, Spdc
+from zerogap.reference.rpdg import Rpdg
+from zerogap.reference.spdc import Spdc
 from zerogap.solver.settings import ARDCA, SDCA
 
 #: name -> settings; `zg.solve(problem, algorithm=METHODS[name])` runs any of them.
