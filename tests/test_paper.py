@@ -2,13 +2,18 @@
 
 import argparse
 import ast
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import zerogap as zg
-from zerogap.paper import claims, command, curves, jobs, page, run, summary, tables, theory
+from zerogap.paper import claims, command, curves, jobs, page, progress, run, summary, tables, theory
 from zerogap.paper.optimum import solved_tightly
 from zerogap.paper.problems import LEVELS, MU, Draw, N, T, small
 from zerogap.paper.store import Store, read_table, tidy, write_table
@@ -109,6 +114,13 @@ def test_the_coordinate_methods_of_figure_4_are_those_of_a_plain_loop(name):
     assert found[-1][1] == pytest.approx(expected, rel=1e-9)
 
 
+def test_how_alike_the_columns_are():
+    rows = Draw("absolute-dense", 1e-3, 0, **TINY).problem()
+    A = rows.rows.top.matrix
+    cosines = (A @ A.T)[~np.eye(TINY["n"], dtype=bool)]
+    assert curves.alignment(rows) == pytest.approx(cosines.mean(), rel=1e-12)
+
+
 def test_the_best_certified_value_is_tight():
     for kind in ("squared", "absolute", "sup", "absolute-dense"):
         assert solved_tightly(Draw(kind, 1e-3, 0, t=100, n=20).problem()).certificate.error < 1e-9
@@ -206,6 +218,47 @@ def test_an_interrupted_run_keeps_what_is_finished_and_goes_on(finished):
     assert kept == 5
     assert facts["kept"] == 5
     assert facts["jobs"] == len(tiny_jobs(True))
+
+
+def test_ctrl_c_ends_the_workers_without_a_word():
+    """To the whole process group, as a terminal sends it, while the workers are still importing."""
+    code = (
+        "import time\nfrom zerogap.paper import run\n"
+        "try:\n    with run._pool(2):\n        print('ready', flush=True)\n        time.sleep(60)\n"
+        "except KeyboardInterrupt:\n    print('interrupted')\n"
+    )
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", code], start_new_session=True, **piped) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.3)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (out, err, process.returncode) == ("interrupted\n", "", 0)
+
+
+def test_the_time_left_comes_from_the_pace_since_the_first_piece(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    pace = progress.Pace(30.0, 100.0)
+    assert pace.left() == np.inf
+    now[0] += 50.0  # compiling
+    pace.advance(10.0)
+    assert pace.left() == np.inf
+    now[0] += 4.0
+    pace.advance(20.0)
+    assert pace.left() == pytest.approx(8.0)
+    pace.advance(40.0)
+    assert pace.left() == 0.0
+
+
+def test_the_bar_says_how_much_is_done_and_what_is_left(capsys):
+    with progress.Plain(0.0, 4.0) as shown:
+        for _ in range(4):
+            shown.advance(1.0, "sdca: squared")
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert "25.0%" in lines[0]
+    assert "100.0%" in lines[-1]
+    assert "00:00 left  sdca: squared" in lines[-1]
 
 
 def test_the_series_are_one_tidy_table(finished):

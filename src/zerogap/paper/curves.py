@@ -75,6 +75,14 @@ def first_phase(problem: Problem) -> int:
     return lemma_steps(Workspace(problem), np.zeros(problem.n_rows), ACCURACY)
 
 
+def alignment(problem: Problem) -> float:
+    """The mean cosine between two different rows: how much alike the columns of the paper's A are."""
+    lengths = np.sqrt(problem.rows.square_norms(1.0))
+    n = lengths.size
+    total = problem.rows.tdot(1.0 / lengths)
+    return float((total @ total - n) / (n * (n - 1)))
+
+
 def curves(figure: str, level: float) -> list[Curve]:
     """The paper's legend. Steps and sampling are the paper's: c = 1, i.i.d. uniform rows, upsilon = 1.1."""
     ardca = ARDCA(step="paper", sampling="uniform", average_from=1.1, erm=figure == "figure2")

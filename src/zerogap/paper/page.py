@@ -62,6 +62,7 @@ def _section(out: Path, summary: Summary, name: str, claims: list[Any]) -> dict[
         ],
         "claims": [claim for claim in claims if claim.figure == name],
         "first_phases": [note["first_phase"] for note in notes],
+        "alignment": f"{notes[0]['alignment']:.2f}",
         "seeds": summary.seeds(name),
     }  # fmt: skip
 

@@ -4,11 +4,12 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
-from zerogap.paper.jobs import Count, Job, Optimum, Theory, Trace, all_jobs, key
+from zerogap.paper.jobs import COSTLY, Count, Job, Optimum, Theory, Trace, all_jobs, key
 from zerogap.paper.progress import bar
 from zerogap.paper.store import Rows, Store
 
@@ -41,7 +42,8 @@ def _pool(processes: int) -> Any:
     """Workers with one thread each, deaf to Ctrl-C (the parent ends them)."""
     before = {name: os.environ.get(name) for name in _ONE_THREAD}
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
-    pool = multiprocessing.get_context("spawn").Pool(processes, _deaf)
+    with _ignoring_interrupts():  # inherited, so that workers are deaf while they still import
+        pool = multiprocessing.get_context("spawn").Pool(processes, _deaf)
     try:
         yield pool
     finally:
@@ -52,6 +54,19 @@ def _pool(processes: int) -> Any:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _ignoring_interrupts() -> Any:
+    """No Ctrl-C within the block; signals can be set in the main thread alone."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _deaf() -> None:
@@ -71,8 +86,8 @@ def _work(job: Job) -> float:
         return (150.0 if job.name == "theorem1" else 50.0) * job.seeds
     if isinstance(job, Optimum):
         return 6000.0
-    if isinstance(job, Count) and job.method == "algorithm-2":
-        return 200.0 * job.passes
+    if isinstance(job, Count) and job.method == COSTLY:
+        return 100.0 * job.passes
     slow = isinstance(job, Trace) and "ASDCA" in job.labels
     return 500.0 + (3.0 if slow else 1.0) * job.passes
 

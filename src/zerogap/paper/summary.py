@@ -82,6 +82,7 @@ class Summary:
             "gap": max(o["gap"] for o in found),
             "relative": max(o["relative_gap"] for o in found),
             "first_phase": max(o.get("first_phase", 0) for o in found),
+            "alignment": float(np.median([o.get("alignment", np.nan) for o in found])),
             "how": ", ".join(sorted({str(o["algorithm"]).split("(")[0] for o in found})),
         }
 

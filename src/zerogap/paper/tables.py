@@ -68,7 +68,7 @@ COMPLEXITY = {
     "ardca": ("n/√ε", "n/√ε"),
     "ardca-restart": ("(n + √(n/(γμ))) log 1/ε", "(n + n/√κ) log 1/ε"),
     "ardca-erm": ("n log n + √(n/ε)", "n log n + √(n/ε)"),
-    "algorithm-2": ("as ARDCA", "as ARDCA"),
+    "algorithm-2": ("as ARDCA, whose iterates it writes out", "as ARDCA, whose iterates it writes out"),
     "rdca": ("(n + n/κ) log 1/ε", "n/ε (dual)"),
     "sdca": ("(n + 1/(γμ)) log 1/ε", "n log n + 1/ε"),
     "cdca": ("linear, no rate given", "linear, no rate given"),
