@@ -10,6 +10,7 @@ import json, sys
 import numpy as np
 from numba.core import event
 import zerogap as zg
+from zerogap.solver.auto import ACCELERATED, PLAIN
 
 class Compilations(event.Listener):
     names = []
@@ -35,7 +36,7 @@ for settings in (
     {"constraints": zg.Between(np.ones((2, 40)), 0.0, 1.0)},
 ):
     problem = zg.Problem(X, y, loss="absolute", regularizer=zg.L2(1e-6), **settings)
-    for algorithm in ("auto", "sdca", "ardca-restart", "newton"):
+    for algorithm in ("auto", PLAIN, ACCELERATED, "newton"):
         result = zg.solve(problem, algorithm=algorithm, max_passes=200, random_state=0, warn=False)
         phases |= set(result.history.phase)
 print(json.dumps([compiled, seconds, Compilations.names, sorted(phases)]))

@@ -24,6 +24,9 @@ from zerogap.solver.solver import Candidates, Solver
 
 Array = np.ndarray
 
+#: The coordinate phases.
+PLAIN = SDCA(shrink=True)
+ACCELERATED = ARDCA(restart="adaptive", shrink=True, average_over="passes")
 #: Newton steps of a typical finish; an l1 term or a box takes more.
 FINISH_STEPS, BROKEN_STEPS = 35, 100
 #: Matrices up to this size are cheap to factorise.
@@ -100,9 +103,8 @@ class AutoSolver:
         if name == "newton":
             return newton_solver(self.problem, self.tol)
         if name == "ardca":
-            settings = ARDCA(restart="adaptive", shrink=True, average_over="passes")
-            return ArdcaSolver(self.problem, settings, self.rng, self.tol)
-        return SdcaSolver(self.problem, SDCA(shrink=True), self.rng)
+            return ArdcaSolver(self.problem, ACCELERATED, self.rng, self.tol)
+        return SdcaSolver(self.problem, PLAIN, self.rng)
 
     def advance(self, passes: float, stop: Callable[[], bool]) -> float:
         done = self._inner.advance(passes, stop)

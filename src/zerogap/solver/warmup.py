@@ -13,11 +13,12 @@ from zerogap.problem.constraints import Equal
 from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import L2, ElasticNet
 from zerogap.solver import settings
+from zerogap.solver.auto import ACCELERATED, PLAIN
 from zerogap.solver.driver import solve
-from zerogap.solver.settings import ARDCA, SDCA, Newton
+from zerogap.solver.settings import Newton
 
 #: What `auto` may turn to.
-PHASES = (SDCA(shrink=True), ARDCA(restart="adaptive", shrink=True), Newton())
+PHASES = (PLAIN, ACCELERATED, Newton())
 COMMON = ("hinge", "logistic", "squared", "absolute", "pinball")
 STORAGES = ("dense", "sparse")
 #: Checks of a solve: the rows at rest are chosen from the second one on.
@@ -77,9 +78,9 @@ def warmup(
 
 
 def _problems(loss: Any, storage: str, regularizer: Any) -> Iterator[Problem]:
-    """The smallest problems of a kind: without and with a constraint row and an intercept."""
-    dense = np.array([[1.0, 0.5, 0.0], [0.0, 1.0, 0.5], [0.5, 0.0, 1.0], [1.0, 1.0, 1.0]])
-    y = np.array([-1.0, 1.0, 1.0, -1.0])
+    """Small problems of a kind, without and with a constraint row and an intercept; tall, as most are."""
+    dense = np.tile([[1.0, 0.5, 0.0], [0.0, 1.0, 0.5], [0.5, 0.0, 1.0], [1.0, 1.0, 1.0]], (8, 1))
+    y = np.tile([-1.0, 1.0, 1.0, -1.0], 8)
     X = sp.csr_array(dense) if storage == "sparse" else dense
     yield Problem(X, y, loss=loss, regularizer=regularizer)
     row = Equal(np.ones((1, 3)), 0.5)
