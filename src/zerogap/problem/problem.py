@@ -22,7 +22,7 @@ from zerogap.problem.regularizers import Penalty
 Array = np.ndarray
 
 #: |s_j| of a feature without curvature counts as zero up to the rounding of the sum itself: this multiple of
-#: sum_i |w_i u_i r_ij| for a short sum, sqrt(n) / 4 times as much for one of n terms.
+#: sum_i |w_i u_i r_ij| for a short sum, sqrt(n) / 2 times as much for one of n terms.
 SLOPE_ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 
@@ -281,7 +281,7 @@ class Problem:
     @property
     def slope_rounding(self) -> float:
         """What rounding may add to s_j, relative to the sum of its absolute terms."""
-        return SLOPE_ROUNDING * max(1.0, 0.25 * math.sqrt(self.n_rows))
+        return SLOPE_ROUNDING * max(1.0, 0.5 * math.sqrt(self.n_rows))
 
     def _settled(self, u: Array, s: Array) -> Array | None:
         """s with the flat features' slopes inside their intervals, or None when they are not.

@@ -22,6 +22,8 @@ SLOW = 3
 REACH = 0.95
 #: Slopes this close to the end of their interval, relative to its terms, are kept from leaving it.
 NEAR = 1e-3
+#: ... but no more of the interval than this share at each end.
+PART = 0.05
 #: Up to so many features without curvature are settled one after the other, where no data row touches two.
 SEPARATE = 64
 #: Entries of a matrix of rows that is made dense.
@@ -144,14 +146,14 @@ class DualRepair:
             weighted = weight * v
             s = self.rows.tdot(weighted)
             size = self.rows.column_magnitudes(weighted) + 1e-300
-            near = NEAR * size if step == 0 else 0.0
+            near = np.minimum(NEAR * size, PART * (high - low)) if step == 0 else 0.0
             held |= (s <= low + near) | (s >= high - near)
             missing = np.where(held, np.clip(s, low, high) - s, 0.0)
             left = float((np.abs(missing) / size).max())
             if left <= 4.0 * _EPS or (left <= self.rounding and left > 0.5 * last):
                 return v
             last = left
-            if step % SLOW == 0 and not forced:
+            if step % SLOW == 0:
                 if left > 0.5 * before:
                     return None
                 before = left
