@@ -355,6 +355,15 @@ def test_being_the_best_somewhere_is_partly():
     assert [c.verdict for c in claims._figure3(s)] == ["partly", "partly"]
 
 
+def test_a_lead_is_measured_above_rounding():
+    """Both fall below 1e-12; mine later, but to a smaller remainder."""
+    mine, rival = (lambda k: np.exp(-k / 100) + 1e-16), (lambda k: np.exp(-k / 50) + 1e-13)
+    s = made_up({"ARDCA-a": mine, "SDCA": rival})
+    ahead = claims.lead(s, "figure2", 1e-3, "ARDCA-a", "SDCA")
+    assert -7 < ahead < -1
+    assert claims.lead(s, "figure2", 1e-3, "SDCA", "ARDCA-a") == pytest.approx(-ahead)
+
+
 def test_linear_convergence_is_told_from_a_power():
     legend = {m: lambda k: np.exp(-k / 400) for m in LEGENDS["figure4"]}
     s = made_up(legend, "figure4", "absolute-dense")

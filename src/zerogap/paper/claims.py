@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from zerogap.paper.curves import FIGURES
-from zerogap.paper.summary import Summary, straightness
+from zerogap.paper.summary import VANISHED, Summary, end, straightness
 
 #: Two orders of magnitude is the least that "orders" can mean.
 ORDERS = 2.0
@@ -48,10 +48,14 @@ def level_name(level: float) -> str:
 
 
 def lead(summary: Summary, figure: str, level: float, mine: str, rival: str, quantity: str = "gap") -> float:
-    """Orders of magnitude by which `mine` is ahead of `rival`: the mean over the last decade of passes."""
+    """Orders of magnitude by which `mine` is ahead of `rival`.
+
+    The mean over the last decade of passes before either meets rounding: beyond, nothing tells them apart.
+    """
     a = summary.median(figure, level, mine, quantity)
     b = summary.median(figure, level, rival, quantity)
-    last = min(a.passes[-1], b.passes[-1])
+    floor = VANISHED if quantity == "violation" else summary.floor(FIGURES[figure].kind, level)
+    last = min(end(a, floor), end(b, floor))
     grid = np.geomspace(last / 10, last, 20)
     return float(np.mean(np.log10(b.at(grid)) - np.log10(a.at(grid))))
 
@@ -75,7 +79,10 @@ def told(found: dict[float, dict[str, float]], letter: str) -> str:
     )
 
 
-LEAD = "Orders of magnitude ahead over the last decade of passes (negative: behind):\n"
+LEAD = (
+    "Orders of magnitude ahead (negative: behind), over the last decade of passes before one of the two "
+    "meets rounding:\n"
+)
 
 
 def all_claims(summary: Summary) -> list[Claim]:
@@ -210,7 +217,7 @@ def _figure4(s: Summary) -> list[Claim]:
         ),
         Claim(
             "figure4", "“ARDCA with suitable K performs the best”", verdict(best),
-            "Orders of magnitude ahead of the best of SDCA, CDCA and ADFGA:\n" + shown,
+            "Orders of magnitude ahead of the best of SDCA, CDCA and ADFGA, likewise:\n" + shown,
         ),
         Claim(
             "figure4", "Restarting helps for a wide range of inner iteration numbers K", verdict(wide),

@@ -9,6 +9,9 @@ import numpy as np
 Array = np.ndarray
 Columns = dict[str, Array]
 
+#: A violation of this size is rounding.
+VANISHED = 1e-14
+
 
 @dataclasses.dataclass(frozen=True)
 class Median:
@@ -98,17 +101,22 @@ class Summary:
         order = np.argsort(seeds, kind="stable")
         count = np.unique(seeds).size
         values = self.columns[quantity][chosen][order].astype(float).reshape(count, -1)
-        floor = 1e-14 if quantity == "violation" else self.floor(str(kinds[0]), level)
+        floor = VANISHED if quantity == "violation" else self.floor(str(kinds[0]), level)
         values = np.maximum(values, floor)
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75], axis=0)
         passes = self.columns["pass"][chosen][order].astype(float).reshape(count, -1)[0]
         return Median(passes, middle, low, high)
 
 
+def end(curve: Median, floor: float) -> float:
+    """The last pass before the curve first meets rounding."""
+    ends = np.flatnonzero(curve.middle <= max(10 * floor, 1e-12 * float(curve.middle[0])))
+    return float(curve.passes[max(ends[0] - 1, 0)] if ends.size else curve.passes[-1])
+
+
 def _window(curve: Median, floor: float) -> tuple[Array, float]:
     """The last 1.5 decades of passes before the curve first meets rounding, and where that is."""
-    ends = np.flatnonzero(curve.middle <= max(10 * floor, 1e-12 * float(curve.middle[0])))
-    last = float(curve.passes[max(ends[0] - 1, 0)] if ends.size else curve.passes[-1])
+    last = end(curve, floor)
     return (curve.passes <= last) & (curve.passes >= last / 10**1.5), last
 
 

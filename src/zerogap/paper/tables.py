@@ -3,10 +3,12 @@
 import math
 from typing import Any
 
+import numpy as np
+
 from zerogap.paper.claims import level_name, number
 from zerogap.paper.curves import FIGURES
 from zerogap.paper.problems import LEVELS, N
-from zerogap.paper.summary import Summary, slope
+from zerogap.paper.summary import VANISHED, Summary, slope
 from zerogap.reference.registry import METHODS
 
 #: What each check of `theory` states.
@@ -108,9 +110,9 @@ def theory_table(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _seeds(found: list[int]) -> str:
-    """How many seeds each mean is over; one value each where nothing is random."""
+    """How many seeds each mean is over, where there is one."""
     low, high = min(found, default=1), max(found, default=1)
-    return "not random" if high == 1 else f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return "no mean" if high == 1 else f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _compared(r: dict[str, Any]) -> dict[str, Any]:
@@ -120,22 +122,30 @@ def _compared(r: dict[str, Any]) -> dict[str, Any]:
 
 
 def slope_table(summary: Summary) -> list[dict[str, Any]]:
-    """Measured log-log slopes beside the stated orders."""
-    lines = []
+    """Measured log-log slopes beside the stated orders: those of the figures, and of the counted runs."""
+    lines, counted = [], []
     for figure, method, quantity, order, source in ORDERS:
         kind = FIGURES[figure].kind
         found = [_slope(summary, figure, kind, level, method, quantity) for level in summary.levels(figure)]
         lines.append(_slope_line(f"Figure {figure[-1]}", method, quantity, order, source, found))
     for kind, method, quantity, order, source in COUNT_ORDERS:
         found = [_slope(summary, "counts", kind, LEVELS[0], method, quantity)]
-        lines.append(_slope_line(f"Problem {PROBLEM[kind]}", method, quantity, order, source, found))
-    return lines
+        counted.append(_slope_line(f"Problem {PROBLEM[kind]}", method, quantity, order, source, found))
+    levels = [level_name(level) for level in LEVELS]
+    return [
+        {"title": "The methods of Figures 2 and 3", "levels": levels, "lines": lines},
+        {
+            "title": "The other methods, from the runs of the next section",
+            "levels": levels[:1],
+            "lines": counted,
+        },
+    ]
 
 
 def _slope(
     summary: Summary, figure: str, kind: str, level: float, method: str, quantity: str
 ) -> tuple[float, tuple[float, float]]:
-    floor = 1e-14 if quantity == "violation" else summary.floor(kind, level)
+    floor = VANISHED if quantity == "violation" else summary.floor(kind, level)
     return slope(summary.median(figure, level, method, quantity, kind), floor)
 
 
@@ -167,7 +177,7 @@ def count_tables(summary: Summary) -> list[dict[str, Any]]:
             limit = float(summary.columns["pass"][mine].max())
             lines.append(
                 {
-                    "method": method, "limit": f"{limit:,.0f}",
+                    "method": method, "limit": f"{limit:,.0f}", "reached": _reached(summary, mine, kind),
                     "complexity": COMPLEXITY[method][0 if kind == "squared" else 1],
                     "cells": [
                         _cell(_passes_to(summary, mine, kind, eps), STEPS_A_PASS.get(method, N))
@@ -185,6 +195,16 @@ def _cell(passes: float, steps_a_pass: float) -> dict[str, str]:
     if not math.isfinite(passes):
         return {"steps": "—", "passes": ""}
     return {"steps": f"{passes * steps_a_pass:,.0f}", "passes": f"{passes:,.0f}"}
+
+
+def _reached(summary: Summary, mine: Any, kind: str) -> str:
+    """The median over the seeds of the larger of relative gap and violation, at the last look."""
+    c = summary.columns
+    found = []
+    for seed in sorted(set(c["seed"][mine].tolist())):
+        last = np.flatnonzero(mine & (c["seed"] == seed))[-1]
+        found.append(max(c["gap"][last] / summary.scale(kind, LEVELS[0]), c["violation"][last]))
+    return f"{np.median(found):.0e}".replace("-", "−")
 
 
 def _passes_to(summary: Summary, mine: Any, kind: str, eps: float) -> float:
