@@ -307,6 +307,8 @@ def test_the_page_is_whole(finished):
     for name in METHODS:
         assert f'<td class="head where">{name}</td>' in text
     assert "relative" in text
+    for blank in ('<td class="n"></td>', ">nan", ">inf", "not measured"):
+        assert blank not in text
     assert text.count('class="verdict') >= 10
     assert text.count("<details>") == len(theory.CHECKS)
     for _, method, *_ in tables.COUNT_ORDERS:
