@@ -112,7 +112,7 @@ class ArdcaSolver:
         weight = table[order.size, averaging.SUM_INVERSE]
         self._weight += weight
         if self._total is not None and isinstance(average, NoAverage):
-            self._total[:-1] += weight * w.problem.penalty.minimiser(self._slope()[:-1])
+            self._total[:-1] += weight * w.penalty.minimiser(self._slope()[:-1])
             self._total[-1] += weight * w.free_value(self._slope())
 
     def _pass(self) -> None:
@@ -148,9 +148,7 @@ class ArdcaSolver:
         last = self.work.point(slope)
         points = [x for x in (self._averaged(), self._finished, last) if x is not None]
         self._finished = None
-        if self.work.problem.fit_intercept:
-            # the outer step changes the problem under the momentum: begin anew from u
-            self.work.recenter(float(last[-1]))
+        if self.work.step_out(last):  # which changes the problem under the momentum: begin anew from u
             self._restart(u)
         if self.settings.shrink and self._select(u, last):
             self._restart(u)

@@ -56,6 +56,5 @@ class SdcaSolver:
         self._live = self._rows  # every check looks at every row again
         self.s = self.work.slope(self.u)  # from u, in float64: rounding does not pile up
         point = self.work.point(self.s)
-        if self.work.problem.fit_intercept:
-            self.work.recenter(float(point[-1]))
+        self.work.step_out(point)
         return Candidates([point], self.u.copy(), self.work.trim(self.s), stretch=True)
