@@ -169,3 +169,36 @@ def test_bounds_of_variables():
     problem = cp.Problem(cp.Minimize(cp.sum_squares(A @ x - b)))
     value = problem.solve(solver=zerogap.cvxpy.ZEROGAP())
     assert value == pytest.approx(problem.solve(solver=cp.CLARABEL, **EXACT), rel=1e-6)
+
+
+def test_no_answer_comes_with_its_proof():
+    x = cp.Variable(3)
+    solver = zerogap.cvxpy.ZEROGAP()
+    for objective, rows, status in (
+        (cp.sum_squares(x), [cp.sum(x) == 5, x <= 1], "infeasible"),
+        (x[0], [x[1:] >= 0], "unbounded"),
+    ):
+        problem = cp.Problem(cp.Minimize(objective), rows)
+        problem.solve(solver=solver)
+        assert problem.status == status
+        found = problem.solver_stats.extra_stats
+        assert (found.infeasibility or found.ray).verify()
+        assert all(row.dual_value is None for row in rows)
+        assert x.value is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_multipliers_satisfy_the_optimality_conditions(seed):
+    """Of equalities, one-sided rows and bounds together, in cvxpy's signs."""
+    rng, A, b = data(20 + seed)
+    x = cp.Variable(6)
+    B, G = rng.standard_normal((2, 6)), rng.standard_normal((5, 6))
+    point = rng.standard_normal(6)
+    rows = [B @ x == B @ point, G @ x <= G @ point, x >= point - 0.5]
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(A @ x - b)), rows)
+    problem.solve(solver=zerogap.cvxpy.ZEROGAP(), tol=1e-10)
+    slope = 2 * A.T @ (A @ x.value - b)
+    y, z, low = (row.dual_value for row in rows)
+    np.testing.assert_allclose(slope + B.T @ y + G.T @ z - low, 0.0, atol=1e-5 * np.abs(slope).max())
+    assert min(z.min(), low.min()) >= 0.0
+    np.testing.assert_allclose(z * (G @ (point - x.value)), 0.0, atol=1e-5 * np.abs(slope).max())

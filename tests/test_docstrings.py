@@ -58,6 +58,18 @@ def test_the_first_example_of_the_readme():
     assert certified(shown, "gap") <= 1e-6 * certified(shown, "primal")
 
 
+def test_the_examples_of_the_page_on_constraints():
+    pytest.importorskip("pandas")
+    page = README.parent / "docs" / "constraints.md"
+    report = io.StringIO()
+    with contextlib.redirect_stdout(report):
+        failed, tried = doctest.testfile(
+            str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
+        )
+    assert tried > 20
+    assert not failed, report.getvalue()
+
+
 def test_the_links_of_the_documents():
     """Every relative link of README.md, CONTRIBUTING.md and docs/ leads to a file."""
     root = README.parent
