@@ -54,6 +54,12 @@ def test_nothing_is_left_to_compile(tmp_path):
     assert left == []
 
 
+def test_every_loss_of_the_library_is_taken():
+    """Those over all classes as well, which have no accelerated steps."""
+    for loss in ("multinomial", "crammer_singer"):
+        assert zg.warmup(loss, regularizers=[zg.L2(1.0)], storages=["dense"]) > 0.0
+
+
 def test_progress_names_the_kinds(capsys):
     zg.warmup(
         [zg.losses.Pinball(0.9), "absolute"],

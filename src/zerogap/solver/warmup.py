@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from zerogap.exceptions import SettingsError
 from zerogap.problem import loss_registry
+from zerogap.problem.block_problem import BlockProblem
 from zerogap.problem.constraints import Equal
 from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import L2, ElasticNet
@@ -90,5 +91,7 @@ def _problems(loss: Any, storage: str, regularizer: Any) -> Iterator[Problem]:
 def _compile(problem: Problem, phases: Sequence[Any]) -> None:
     for phase in phases:
         if isinstance(phase, Newton) and not problem.penalty.separable:
+            continue
+        if phase is ACCELERATED and isinstance(problem, BlockProblem):  # which has no accelerated steps
             continue
         solve(problem, algorithm=phase, tol=1e-300, max_passes=PASSES, random_state=0, warn=False)
