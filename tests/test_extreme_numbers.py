@@ -131,3 +131,22 @@ def test_a_rare_class_settles_its_intercept():
     share = weight[y < 0].sum() / weight.sum()
     entropy = -share * np.log(share) - (1 - share) * np.log1p(-share)
     assert result.certificate.primal == pytest.approx(entropy, rel=1e-5)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "sdca"])
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_flat_features_with_empty_columns_and_rows_without_weight(loss, algorithm):
+    """No curvature, rows that touch one feature each, one column empty, one row of weight zero."""
+    X = np.array([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 2.0], [0.0, 0.0, 2.0], [0.0, 0.0, 3.0]])
+    y = np.array([1.0, 1.0, 4.0, 4.0, 50.0])
+    problem = zg.Problem(
+        X, y, loss=loss, regularizer=zg.ElasticNet(0.0, lower=-5.0, upper=5.0), sample_weight=[1, 1, 1, 1, 0]
+    )
+    result = zg.solve(problem, algorithm=algorithm, random_state=0, max_passes=3000, warn=False)
+    assert np.isfinite(result.dual).all()
+    np.testing.assert_allclose(result.x[[0, 2]], [1.0, 2.0], atol=1e-4)
+    shifted = zg.Problem(
+        X, y + [1.0, -1.0, 0.0, 2.0, 0.0], loss=loss, regularizer=problem.regularizer,
+        sample_weight=[3, 1, 1, 4, 0],
+    )  # fmt: skip
+    assert zg.solve(shifted, algorithm=algorithm, random_state=0, max_passes=3000).solved

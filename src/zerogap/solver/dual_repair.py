@@ -76,12 +76,16 @@ class DualRepair:
             if moved is None:
                 return None
             u = moved
-            room = np.where(own, np.minimum(u - self.low, self.high - u), 0.0) * np.abs(share)
+            room = np.where(own & (share != 0.0), np.minimum(u - self.low, self.high - u), 0.0) * np.abs(
+                share
+            )
             widest.append(int(np.argmax(room)))
         share = np.array([share[k] for share, k in zip(self._columns, widest, strict=True)])
         for _ in range(3):  # the sums again, in the order in which they are judged
             slope = self.problem.slope(u)[flat.features]
-            u[widest] += (np.clip(slope, flat.low, flat.high) - slope) / share
+            missing = np.clip(slope, flat.low, flat.high) - slope
+            # an empty column has no share in anything, and no row of its own
+            np.add.at(u, widest, np.where(share != 0.0, missing, 0.0) / np.where(share != 0.0, share, 1.0))
         return self.problem.project_dual(u)
 
     def __call__(self, u: Array, x: Array) -> Array:
