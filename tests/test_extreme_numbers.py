@@ -146,7 +146,7 @@ def test_flat_features_with_empty_columns_and_rows_without_weight(loss, algorith
     assert np.isfinite(result.dual).all()
     np.testing.assert_allclose(result.x[[0, 2]], [1.0, 2.0], atol=1e-4)
     shifted = zg.Problem(
-        X, y + [1.0, -1.0, 0.0, 2.0, 0.0], loss=loss, regularizer=problem.regularizer,
+        X, y + np.array([1.0, -1.0, 0.0, 2.0, 0.0]), loss=loss, regularizer=problem.regularizer,
         sample_weight=[3, 1, 1, 4, 0],
     )  # fmt: skip
     assert zg.solve(shifted, algorithm=algorithm, random_state=0, max_passes=3000).solved

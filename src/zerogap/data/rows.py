@@ -29,6 +29,8 @@ Array = np.ndarray
 
 #: Entries converted to float64, or squared, at a time: temporaries stay small next to X.
 _BLOCK_ENTRIES = 1 << 17
+#: The same for products of matrices, which want larger blocks: as large as their result, if that is more.
+_PRODUCT_ENTRIES = 1 << 20
 
 
 class Dense(NamedTuple):
@@ -128,9 +130,12 @@ class DenseRows:
         self.matrix = matrix
         self.shape: tuple[int, int] = matrix.shape
 
-    def _blocks(self) -> Iterator[tuple[slice, Array]]:
+    def _blocks(self, entries: int | None = None) -> Iterator[tuple[slice, Array]]:
+        """Rows in float64: all at once where that takes no copy (and no number of `entries` is asked for)."""
         n, t = self.shape
-        step = n if self.matrix.dtype == np.float64 else max(1, _BLOCK_ENTRIES // max(t, 1))
+        step = max(1, (entries or _BLOCK_ENTRIES) // max(t, 1))
+        if entries is None and self.matrix.dtype == np.float64:
+            step = n
         for start in range(0, n, max(step, 1)):
             rows = slice(start, start + step)
             yield rows, self.matrix[rows].astype(np.float64, copy=False)
@@ -153,7 +158,7 @@ class DenseRows:
 
     def gram(self, weights: Array) -> Array:
         out = np.zeros((self.shape[1], self.shape[1]))
-        for rows, block in self._blocks():
+        for rows, block in self._blocks(max(_PRODUCT_ENTRIES, self.shape[1] ** 2)):
             used = np.flatnonzero(weights[rows])
             scaled = block[used] * np.sqrt(weights[rows][used])[:, None]
             out += scaled.T @ scaled
@@ -161,8 +166,12 @@ class DenseRows:
 
     def outer(self, metric: Array) -> Array:
         """R diag(metric) R^T."""
-        scaled = self.matrix * np.sqrt(metric)
-        return scaled @ scaled.T
+        out, root = np.zeros((self.shape[0], self.shape[0])), np.sqrt(metric)
+        step = max(self.shape[0], _PRODUCT_ENTRIES // max(self.shape[0], 1))
+        for start in range(0, self.shape[1], step):
+            scaled = self.matrix[:, start : start + step] * root[start : start + step]
+            out += scaled @ scaled.T
+        return out
 
     def take(self, rows: Array) -> "DenseRows":
         return DenseRows(self.matrix[rows])
@@ -191,14 +200,14 @@ class DenseRows:
     def magnitudes(self, x: Array) -> Array:
         """sum_j |r_ij x_j|: the size of the terms that `dot(x)` adds up."""
         out = np.empty(self.shape[0])
-        for rows, block in self._blocks():
+        for rows, block in self._blocks(_BLOCK_ENTRIES):
             out[rows] = np.abs(block) @ np.abs(x)
         return out
 
     def column_magnitudes(self, u: Array) -> Array:
         """sum_i |u_i r_ij|: the size of the terms that `tdot(u)` adds up."""
         out = np.zeros(self.shape[1])
-        for rows, block in self._blocks():
+        for rows, block in self._blocks(_BLOCK_ENTRIES):
             out += np.abs(u[rows]) @ np.abs(block)
         return out
 

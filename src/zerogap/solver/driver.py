@@ -76,8 +76,8 @@ def solve(
 
     Parameters
     ----------
-    algorithm : a name ("auto", "ardca", "ardca-restart", "ardca-erm", "rdca", "sdca", "cdca") or a
-        settings object such as `zg.ARDCA(step="paper")`.
+    algorithm : a name ("auto", "newton", "ardca", "ardca-restart", "ardca-erm", "rdca", "sdca", "cdca") or
+        a settings object such as `zg.ARDCA(step="paper")`.
     tol : stop when relative gap <= tol and scaled violation <= tol (see `zg.Certificate`).
     max_passes : limit on passes; a pass is as many coordinate steps as there are rows.
     max_time : limit in seconds; the answer at that time comes with its certificate.
