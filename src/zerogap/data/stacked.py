@@ -89,6 +89,18 @@ class StackedRows:
             out += free * np.outer(constants, constants)
         return out
 
+    def dense(self) -> Array:
+        """All rows as a float64 matrix (a copy), the intercept's column last."""
+        n, t = self.top.shape
+        out = np.empty(self.shape)
+        out[:n, :t] = self.top.dense()
+        if self.constrained:
+            out[n:, :t] = self.bottom.dense()
+        if self.intercept:
+            out[:n, t] = 1.0
+            out[n:, t] = self.constants
+        return out
+
     def square_norms(self, m: Array | float, free: float = 0.0) -> Array:
         """sum_j r_ij^2 m_j over the features, plus `free` times the squared intercept coefficient."""
         out = np.empty(self.shape[0])

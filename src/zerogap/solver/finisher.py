@@ -21,7 +21,7 @@ from zerogap.exceptions import SettingsError
 from zerogap.problem import loss_registry
 from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import SeparablePenalty
-from zerogap.solver import augmented, newton_system
+from zerogap.solver import augmented, newton_system, small_newton
 from zerogap.solver.line_search import descend
 from zerogap.solver.solver import Candidates
 
@@ -42,6 +42,8 @@ _RARE = 1e-12
 SETTLED = 8
 #: Newton steps are lengthened up to this factor where Psi keeps falling.
 LONGEST = 2.0**20
+#: Passes between checks of a small problem, as long as it is known not to be solved.
+STRIDE = 40.0
 #: Curvature lent to features without any (mu_j = 0), as shares of what all rows together would give.
 DAMPING = (1e-9, 1e-3, 1.0)
 
@@ -95,6 +97,7 @@ class NewtonSolver:
         self.pull[:t] = problem.penalty.pull
         self.identity = IdentityRows(problem.penalty, extra)
         self._smooth = loss_registry.traits(problem.loss).differentiable
+        self.small = small_newton.fits(problem.rows) and self.augmented is augmented
         self.excess = 0.0
         self.settled = 0
         self.repeated = False
@@ -115,6 +118,9 @@ class NewtonSolver:
             )
         self.m = problem.rows.dot(self.x)
         self._scale()
+        if self.small:
+            self.matrix = problem.rows.dense()
+            self.room = small_newton.make_room(*problem.rows.shape)
 
     def _scale(self) -> None:
         """Initial sigma and s, per family of rows, from the sizes of dual and primal values there."""
@@ -144,8 +150,21 @@ class NewtonSolver:
         self.sigma[n:] = constraint_sigma(norms)
         self.s = np.where(self.identity.l1 > 0, 0.3 * self.identity.l1 / reach, 0.3 * curvature)
 
+    @property
+    def stride(self) -> float:
+        """Passes worth waiting for between checks: on small problems a check costs more than steps."""
+        return STRIDE if self.small else 0.0
+
     def advance(self, passes: float, stop: Callable[[], bool]) -> float:
-        """One outer step: minimise Psi, then move u and v, then raise sigma."""
+        """One outer step, or several within the stride while there is work to do for sure."""
+        done = self._outer_step(stop)
+        while self.working and done < min(passes, self.stride) and not stop():
+            done += self._outer_step(stop)
+        return done
+
+    def _outer_step(self, stop: Callable[[], bool]) -> float:
+        """Minimise Psi, then move u and v, then raise sigma."""
+        self.working = False
         steps = self._minimise(stop)
         if self.excess > LOST:  # rounding in the stiff rows hides the way down
             self._soften(GROWTH**2)
@@ -179,7 +198,8 @@ class NewtonSolver:
         features = self.identity.any and bool(
             np.max(off, initial=0.0) > goal * self._reach() or float(np.abs(self.v) @ off) > goal * size
         )
-        if not (data or rows or features):
+        self.working = data or rows or features
+        if not self.working:
             self.settled += 1
             if self.settled % SETTLED < SETTLED // 2:
                 data = rows = features = True
@@ -212,7 +232,24 @@ class NewtonSolver:
             gradient += self.identity.force(self.x, self.v, self.s)
         return gradient
 
+    def _minimise_small(self) -> int:
+        """`_minimise` in compiled code."""
+        identity, room = self.identity, self.room
+        penalty: Any = self.problem.penalty
+        features = small_newton.Features(
+            self.mu, self.pull, identity.l1, identity.lower, identity.upper, self.curvature, self.far,
+            penalty.value_of_center,
+        )  # fmt: skip
+        at = small_newton.Place(self.x, self.m, self.u, self.v, self.sigma, self.s)
+        rules = small_newton.Rules(STEPS, SHARE, self.tol, DAMPING, LONGEST, self.repeated)
+        steps, self.excess = small_newton.minimise(self.matrix, self.problem.terms, features, at, room, rules)
+        self.active = int(np.count_nonzero(room.h))
+        self.forces, self.slope = room.forces, room.slope
+        return steps
+
     def _minimise(self, stop: Callable[[], bool]) -> int:
+        if self.small:
+            return self._minimise_small()
         problem = self.problem
         h = np.empty(problem.n_rows)
         gradient = self._gradient()

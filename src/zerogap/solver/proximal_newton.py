@@ -28,6 +28,8 @@ LEAST = 1e-8
 class ProximalNewtonSolver(NewtonSolver):
     """State: that of the Newton steps, and the centre and weight of the proximal term."""
 
+    stride = 0.0  # whether the proximal term still matters, only a check can tell
+
     @staticmethod
     def fits(problem: Problem) -> bool:
         """Is there a feature without curvature?"""
