@@ -100,7 +100,7 @@ CLASSIFIERS = [
 @WEIGHTED
 @pytest.mark.parametrize(("model", "loss"), CLASSIFIERS, ids=lambda thing: str(thing)[:40])
 def test_classifiers(model, loss, weighted):
-    X, y, w = labels(n=80)
+    X, y, w = labels(n=200)
     class_weight = {0: 1.0, 1: 2.5} if weighted else None
     weight = w * np.where(y == 1, 2.5, 1.0) if weighted else np.ones(len(y))
     sign = np.where(y == 1, 1.0, -1.0)

@@ -37,7 +37,7 @@ LOST = 100.0
 #: has no curvature.
 FAR = 1e3
 #: A column this much smaller than the largest counts as this large when sigma and s are chosen.
-_RARE = 1e-12
+_RARE = 1e-30
 #: Steps after which families that look settled have been both stiffened and softened.
 SETTLED = 8
 #: Newton steps are lengthened up to this factor where Psi keeps falling.
@@ -206,11 +206,11 @@ class NewtonSolver:
             else:  # but for the digits that stiffness has cost
                 self._soften(GROWTH**2)
         if data:
-            _grow(self.sigma[:n])
+            _grow(self.sigma[:n], LARGEST_SIGMA)
         if rows:
             self.sigma[n:] *= GROWTH
         if features:
-            _grow(self.s)
+            _grow(self.s, LARGEST_SIGMA * self.curvature)
 
     def _reach(self) -> float:
         return float(np.max(np.abs(self.x), initial=1e-300))
@@ -297,6 +297,8 @@ class NewtonSolver:
             metric[-width:] = np.minimum(metric[-width:], own)
         with np.errstate(over="ignore"):
             left = 0.5 * float(np.sum(gradient**2 / np.maximum(metric, 1e-300)))
+        # without curvature the bound needs an exact slope, and what is missing costs |x_j| each
+        left += SHARE * float(np.abs(np.where(self.mu > 0, 0.0, gradient)) @ np.abs(self.x))
         gap = self.augmented.row_gaps(self.problem.terms, self.m, self.forces)
         allowed = max(SHARE * gap, 0.05 * self.tol * self._size(), 1e-32)
         self.excess = left / allowed
@@ -322,10 +324,10 @@ class NewtonSolver:
         return Candidates(points, problem.project_dual(self.u))
 
 
-def _grow(sigma: Array) -> None:
+def _grow(sigma: Array, largest: Any) -> None:
     """Multiply by GROWTH up to the largest; what is infinite stays so."""
-    finite = np.isfinite(sigma)
-    sigma[finite] = np.minimum(sigma[finite] * GROWTH, LARGEST_SIGMA)
+    grown = np.minimum(sigma * GROWTH, np.maximum(largest, sigma))
+    sigma[:] = np.where(np.isfinite(sigma), grown, sigma)
 
 
 def _spread(problem: Problem) -> float:

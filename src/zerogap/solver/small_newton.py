@@ -218,6 +218,8 @@ def _excess(terms, f, at, room, rules):
     for j in range(at.x.size):
         metric = f.mu[j] if f.mu[j] > 0.0 else max(room.d[j], f.curvature[j])
         left += 0.5 * room.gradient[j] ** 2 / max(metric, 1e-300)
+        if f.mu[j] == 0.0:
+            left += rules.share * abs(room.gradient[j] * at.x[j])
         x = min(max(at.x[j], f.lower[j]), f.upper[j])
         size += 0.5 * f.mu[j] * x * x - f.pull[j] * x + f.l1[j] * abs(x)
     for i in range(terms.y.size):
