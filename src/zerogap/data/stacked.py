@@ -90,7 +90,7 @@ class StackedRows:
         return out
 
     def dense(self) -> Array:
-        """All rows as a float64 matrix (a copy), the intercept's column last."""
+        """The rows as a float64 matrix (a copy), the intercept's column last; for a few of them."""
         n, t = self.top.shape
         out = np.empty(self.shape)
         out[:n, :t] = self.top.dense()
@@ -135,14 +135,6 @@ class StackedRows:
             out += self.bottom.column_magnitudes(below)
         if self.intercept:
             out = np.append(out, np.abs(above).sum() + np.abs(below) @ np.abs(self.constants))
-        return out
-
-    def dense(self) -> Array:
-        """The rows as a float64 matrix; for a few of them."""
-        out = np.vstack([self.top.dense(), self.bottom.dense()]) if self.constrained else self.top.dense()
-        if self.intercept:
-            ones = np.ones(self.top.shape[0])
-            return np.column_stack([out, np.append(ones, self.constants)])
         return out
 
     def compiled(self) -> Stacked:
