@@ -9,6 +9,12 @@ from sklearn.utils import estimator_html_repr
 
 Array = np.ndarray
 
+_STYLE = (
+    "<style>.zerogap-certificate {font-family: monospace; margin-top: .5em}"
+    ".zerogap-certificate caption {text-align: left; font-weight: bold}"
+    ".zerogap-certificate td, .zerogap-certificate th {text-align: right; padding: .1em .6em}</style>"
+)
+
 
 def summary_frame(estimator: Any) -> Any:
     """See `LinearEstimator.summary`."""
@@ -96,6 +102,6 @@ def certificate_html(estimator: Any) -> str:
         rows.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return (
-        f"{page}<table class='zerogap-certificate'><caption>Certificate</caption>"
+        f"{page}{_STYLE}<table class='zerogap-certificate'><caption>Certificate</caption>"
         f"<tr>{''.join(f'<th>{cell}</th>' for cell in head)}</tr>{body}</table>"
     )
