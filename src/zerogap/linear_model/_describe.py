@@ -56,7 +56,7 @@ def _constraints(estimator: Any, k: int | None) -> tuple[Any, Any]:
     """The constraints of a class, and the multipliers of each."""
     if k is None:
         return estimator._constraints[0], estimator.multipliers_
-    if isinstance(estimator.certificate_, list):
+    if len(estimator._constraints) > 1:
         return estimator._constraints[k], estimator.multipliers_[k]
     return estimator._constraints[0], [prices[:, k] for prices in estimator.multipliers_]
 
