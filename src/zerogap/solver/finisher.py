@@ -241,7 +241,8 @@ class NewtonSolver:
             penalty.value_of_center,
         )  # fmt: skip
         at = small_newton.Place(self.x, self.m, self.u, self.v, self.sigma, self.s)
-        rules = small_newton.Rules(STEPS, SHARE, self.tol, DAMPING, LONGEST, self.repeated)
+        level = bool(self._smooth and self.problem.fit_intercept)
+        rules = small_newton.Rules(STEPS, SHARE, self.tol, DAMPING, LONGEST, self.repeated, level)
         steps, self.excess = small_newton.minimise(self.matrix, self.problem.terms, features, at, room, rules)
         self.active = int(np.count_nonzero(room.h))
         self.forces, self.slope = room.forces, room.slope

@@ -55,6 +55,7 @@ class Rules(NamedTuple):
     damping: Any
     longest: float
     again: bool  # take a step even where the start is good enough
+    level: bool  # an intercept under a smooth loss: where all rows are flat, it may still be far off
 
 
 class Room(NamedTuple):
@@ -214,9 +215,15 @@ def search(terms, f, at, direction, along, at_zero, longest):
 @kernel
 def _excess(terms, f, at, room, rules):
     """What is left of the gradient, as a share of what may be left: of the gap elsewhere, or of tol."""
-    left, size = 0.0, f.constant
+    left, size, own = 0.0, f.constant, math.inf
+    if rules.level:
+        own = 0.0
+        for i in range(terms.y.size):
+            own += room.h[i]
     for j in range(at.x.size):
         metric = f.mu[j] if f.mu[j] > 0.0 else max(room.d[j], f.curvature[j])
+        if j == at.x.size - 1:
+            metric = min(metric, own)
         left += 0.5 * room.gradient[j] ** 2 / max(metric, 1e-300)
         if f.mu[j] == 0.0:
             left += rules.share * abs(room.gradient[j] * at.x[j])
