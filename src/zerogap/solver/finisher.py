@@ -298,8 +298,6 @@ class NewtonSolver:
             metric[-width:] = np.minimum(metric[-width:], own)
         with np.errstate(over="ignore"):
             left = 0.5 * float(np.sum(gradient**2 / np.maximum(metric, 1e-300)))
-        # without curvature the bound needs an exact slope, and what is missing costs |x_j| each
-        left += SHARE * float(np.abs(np.where(self.mu > 0, 0.0, gradient)) @ np.abs(self.x))
         gap = self.augmented.row_gaps(self.problem.terms, self.m, self.forces)
         allowed = max(SHARE * gap, 0.05 * self.tol * self._size(), 1e-32)
         self.excess = left / allowed

@@ -225,8 +225,6 @@ def _excess(terms, f, at, room, rules):
         if j == at.x.size - 1:
             metric = min(metric, own)
         left += 0.5 * room.gradient[j] ** 2 / max(metric, 1e-300)
-        if f.mu[j] == 0.0:
-            left += rules.share * abs(room.gradient[j] * at.x[j])
         x = min(max(at.x[j], f.lower[j]), f.upper[j])
         size += 0.5 * f.mu[j] * x * x - f.pull[j] * x + f.l1[j] * abs(x)
     for i in range(terms.y.size):
