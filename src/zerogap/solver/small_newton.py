@@ -2,7 +2,8 @@
 
 Where the arithmetic of a Newton step takes microseconds, calls from Python would take most of the time. All
 rows are one small dense matrix R here (constraint rows and the intercept's column included), so that nothing
-is compiled but for another loss. What is minimised, and how a step is judged, is written in `finisher`.
+is compiled but for another loss, and of this as little as can be. What is minimised, and how a step is
+judged, is written in `finisher`.
 """
 
 import math
@@ -12,7 +13,7 @@ import numpy as np
 
 from zerogap._jit import inline, kernel
 from zerogap.data.stacked import StackedRows
-from zerogap.problem import loss_registry as losses
+from zerogap.problem import terms as row_terms
 from zerogap.solver import augmented
 from zerogap.solver.line_search import SLACK, TRIALS, narrowed
 
@@ -105,15 +106,13 @@ def feature_force(f, j, x, v, s):
 
 
 @kernel
-def _look(R, terms, f, at, room):
-    """The gradient of Psi, its second derivatives d and h."""
-    augmented.forces(terms, at.m, at.u, at.sigma, room.forces)
-    augmented.stiffness(terms, at.m, at.u, at.sigma, room.h)
+def _look(R, weight, f, at, room):
+    """The gradient of Psi and its second derivatives d, from the rows' forces."""
     size = at.x.size
     for j in range(size):
         room.slope[j] = 0.0
     for i in range(at.m.size):
-        push = terms.weight[i] * room.forces[i]
+        push = weight[i] * room.forces[i]
         if push != 0.0:
             for j in range(size):
                 room.slope[j] += push * R[i, j]
@@ -126,12 +125,12 @@ def _look(R, terms, f, at, room):
 
 
 @kernel
-def _spare(R, terms, at, out):
+def _spare(R, weight, at, out):
     """Curvature that all rows together would give, for features that f gives none."""
     for j in range(out.size):
         out[j] = 0.0
     for i in range(at.m.size):
-        push = terms.weight[i] * min(at.sigma[i], 1e4)
+        push = weight[i] * min(at.sigma[i], 1e4)
         for j in range(out.size):
             out[j] += push * R[i, j] ** 2
 
@@ -213,12 +212,15 @@ def search(terms, f, at, direction, along, at_zero, longest):
 
 
 @kernel
-def _excess(terms, f, at, room, rules):
-    """What is left of the gradient, as a share of what may be left: of the gap elsewhere, or of tol."""
+def _excess(weight, n, f, at, room, rules, gap):
+    """What is left of the gradient, as a share of what may be left: of the gap elsewhere, or of tol.
+
+    The losses of the n data rows are in room.along.
+    """
     left, size, own = 0.0, f.constant, math.inf
     if rules.level:
         own = 0.0
-        for i in range(terms.y.size):
+        for i in range(n):
             own += room.h[i]
     for j in range(at.x.size):
         metric = f.mu[j] if f.mu[j] > 0.0 else max(room.d[j], f.curvature[j])
@@ -227,9 +229,8 @@ def _excess(terms, f, at, room, rules):
         left += 0.5 * room.gradient[j] ** 2 / max(metric, 1e-300)
         x = min(max(at.x[j], f.lower[j]), f.upper[j])
         size += 0.5 * f.mu[j] * x * x - f.pull[j] * x + f.l1[j] * abs(x)
-    for i in range(terms.y.size):
-        size += terms.weight[i] * losses.value(terms.loss, at.m[i], terms.y[i])
-    gap = augmented.row_gaps(terms, at.m, room.forces)
+    for i in range(n):
+        size += weight[i] * room.along[i]
     return left / max(rules.share * gap, 0.05 * rules.tol * abs(size), 1e-32)
 
 
@@ -267,14 +268,19 @@ def _step(R, terms, f, at, room, rules):
 @kernel
 def minimise(R, terms, f, at, room, rules):
     """Newton steps until what is left of the gradient is allowed: their number, and its excess over that."""
-    _spare(R, terms, at, room.spare)
-    _look(R, terms, f, at, room)
+    _spare(R, terms.weight, at, room.spare)
     excess = math.inf
-    for step in range(rules.steps):
-        excess = _excess(terms, f, at, room, rules)
+    for step in range(rules.steps + 1):
+        augmented.forces(terms, at.m, at.u, at.sigma, room.forces)
+        augmented.stiffness(terms, at.m, at.u, at.sigma, room.h)
+        _look(R, terms.weight, f, at, room)
+        if step == rules.steps:
+            break
+        row_terms.loss_values(terms, at.m, room.along)
+        gap = augmented.row_gaps(terms, at.m, room.forces)
+        excess = _excess(terms.weight, terms.y.size, f, at, room, rules, gap)
         if excess <= 1.0 and (step > 0 or not rules.again):
             return step, excess
         if not _step(R, terms, f, at, room, rules):
             return step + 1, excess
-        _look(R, terms, f, at, room)
     return rules.steps, excess
