@@ -18,6 +18,7 @@ class StackedRows:
         self.shape = (self.n_top + bottom.shape[0], top.shape[1] + int(intercept))
         # on small data, a product with an empty sparse matrix costs more than all others
         self.constrained = bottom.shape[0] > 0
+        self._known_gram = np.empty(0), np.empty((0, 0))
 
     def _split(self, x: Array) -> tuple[Array, float]:
         t = self.top.shape[1]
@@ -63,7 +64,7 @@ class StackedRows:
         t = self.top.shape[1]
         above, below = weights[: self.n_top], weights[self.n_top :]
         out = np.zeros((self.shape[1], self.shape[1]))
-        out[:t, :t] = self.top.gram(above)
+        out[:t, :t] = self._top_gram(above)
         edge = self.top.tdot(above) if self.intercept else None
         if self.constrained:
             out[:t, :t] += self.bottom.gram(below)
@@ -73,6 +74,14 @@ class StackedRows:
             out[t, :t] = out[:t, t] = edge
             out[t, t] = above.sum() + below @ self.constants**2
         return out
+
+    def _top_gram(self, weights: Array) -> Array:
+        """That of the data rows, formed once for weights that stay (those of a squared loss do)."""
+        known, gram = self._known_gram
+        if not np.array_equal(known, weights):
+            gram = self.top.gram(weights)
+            self._known_gram = weights.copy(), gram
+        return gram
 
     def outer(self, metric: Array) -> Array:
         """R diag(metric) R^T, with the intercept's entry of `metric` last."""

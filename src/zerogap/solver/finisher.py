@@ -42,6 +42,8 @@ _RARE = 1e-12
 SETTLED = 8
 #: Newton steps are lengthened up to this factor where Psi keeps falling.
 LONGEST = 2.0**20
+#: Newton corrections of the dual point on its way to the certificate.
+REFINEMENTS = 2
 #: Curvature lent to features without any (mu_j = 0), as shares of what all rows together would give.
 DAMPING = (1e-9, 1e-3, 1.0)
 
@@ -216,10 +218,14 @@ class NewtonSolver:
         problem = self.problem
         h = np.empty(problem.n_rows)
         gradient = self._gradient()
+        self.spare: Any = 0.0
+        if (self.mu == 0.0).any():
+            self.spare = problem.rows.square_columns(problem.weight * np.minimum(self.sigma, 1e4))
         for step in range(STEPS):
             d = self.mu + (self.identity.stiffness(self.x, self.v, self.s) if self.identity.any else 0.0)
             self.augmented.stiffness(problem.terms, self.m, self.u, self.sigma, h)
             self.active = int(np.count_nonzero(h))
+            self.curvatures = d, h
             settled = self._small(gradient, d, h)
             # asked again with nothing else to change, a flat feature's residual was too costly a leftover
             if (settled and (step > 0 or not self.repeated)) or stop():
@@ -233,10 +239,8 @@ class NewtonSolver:
         """Move x along a Newton direction; more damped ones follow where the first fails to descend."""
         rows = self.problem.rows
         flat = self.mu == 0.0
-        sigma = np.minimum(self.sigma, 1e4)
-        spare = rows.square_columns(self.problem.weight * sigma) if flat.any() else 0.0
         for damping in DAMPING:
-            damped = np.where(flat, d + damping * spare, d)
+            damped = np.where(flat, d + damping * self.spare, d)
             direction = self.system.solve(rows, damped, h, -gradient, 1e-3)
             along = rows.dot(direction)
             if damping < DAMPING[-1] and np.any(np.abs(direction[flat]) > self.far[flat]):
@@ -282,7 +286,27 @@ class NewtonSolver:
         points = [x]
         if problem.penalty.mu_min > 0:
             points.append(np.append(problem.penalty.minimiser(self.slope[:t]), self.x[t:]))
-        return Candidates(points, problem.project_dual(self.u))
+        return Candidates(points, self._refined())
+
+    def _refined(self) -> Array:
+        """u, moved along its free coordinates to where grad Psi vanishes to the last digit.
+
+        Forces read off the margins carry their rounding times sigma. Where a feature has no curvature, that
+        rounding must not reach the repair of the dual, which would push it into any free coordinate.
+        """
+        problem = self.problem
+        u = problem.project_dual(self.u)
+        d, h = self.curvatures
+        if not (self.mu == 0.0).any() or not h.any() or self.system is not newton_system:
+            return u
+        x, v = self.x, self.v
+        for _ in range(REFINEMENTS):
+            left = self.mu * x - self.pull + problem.slope(u) + v
+            change = self.system.solve(problem.rows, d, h, -left, 1e-12)
+            moved = problem.rows.dot(change) * h
+            u = problem.project_dual(u + np.divide(moved, problem.weight, out=moved, where=h > 0.0))
+            x, v = x + change, v + np.where(d > self.mu, d - self.mu, 0.0) * change
+        return u
 
 
 def _grow(sigma: Array) -> None:
