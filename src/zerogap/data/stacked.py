@@ -1,8 +1,11 @@
 """Data rows and constraint rows behind one set of verbs, with the intercept's column of ones."""
 
+import functools
+
 import numpy as np
 
-from zerogap.data.rows import DenseRows, Rows, SparseRows, Stacked
+from zerogap.data.apart import Apart, find
+from zerogap.data.rows import DenseRows, Rows, SparseRows, Stacked, transposed
 
 Array = np.ndarray
 
@@ -18,7 +21,7 @@ class StackedRows:
         self.shape = (self.n_top + bottom.shape[0], top.shape[1] + int(intercept))
         # on small data, a product with an empty sparse matrix costs more than all others
         self.constrained = bottom.shape[0] > 0
-        self._known_gram = np.empty(0), np.empty((0, 0))
+        self._known_gram: tuple[Array, Array] | None = None
 
     def _split(self, x: Array) -> tuple[Array, float]:
         t = self.top.shape[1]
@@ -45,6 +48,15 @@ class StackedRows:
             s += self.bottom.tdot(u[self.n_top :])
             total += u[self.n_top :] @ self.constants
         return np.append(s, total) if self.intercept else s
+
+    @functools.cached_property
+    def apart(self) -> Apart | None:
+        """The columns that stand apart, where they are most of all."""
+        return find(self)
+
+    def feature_columns(self) -> SparseRows:
+        """The features' columns (of sparse rows) as rows."""
+        return transposed(self.top, self.bottom)
 
     def take(self, rows: Array) -> "StackedRows":
         if not self.constrained:
@@ -77,11 +89,9 @@ class StackedRows:
 
     def _top_gram(self, weights: Array) -> Array:
         """That of the data rows, formed once for weights that stay (those of a squared loss do)."""
-        known, gram = self._known_gram
-        if not np.array_equal(known, weights):
-            gram = self.top.gram(weights)
-            self._known_gram = weights.copy(), gram
-        return gram
+        if self._known_gram is None or not np.array_equal(self._known_gram[0], weights):
+            self._known_gram = weights.copy(), self.top.gram(weights)
+        return self._known_gram[1]
 
     def outer(self, metric: Array) -> Array:
         """R diag(metric) R^T, with the intercept's entry of `metric` last."""

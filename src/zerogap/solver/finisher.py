@@ -22,12 +22,16 @@ from zerogap.problem import loss_registry
 from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import SeparablePenalty
 from zerogap.solver import augmented, newton_system
+from zerogap.solver.damping import Damping
 from zerogap.solver.line_search import descend
 from zerogap.solver.solver import Candidates
 
 Array = np.ndarray
 
 GROWTH = 5.0
+#: The first sigma of the data rows: this share of the width of the dual domain over the margins' spread. Less
+#: leaves more rows within their kinks at first, and nearer to least squares.
+START = 0.3
 #: Newton steps of one inner minimisation, and the share of the gap that its residual may keep.
 STEPS, SHARE = 60, 0.1
 LARGEST_SIGMA = 1e12
@@ -44,8 +48,6 @@ SETTLED = 8
 LONGEST = 2.0**20
 #: Newton corrections of the dual point on its way to the certificate.
 REFINEMENTS = 2
-#: Curvature lent to features without any (mu_j = 0), as shares of what all rows together would give.
-DAMPING = (1e-9, 1e-3, 1.0)
 
 
 class IdentityRows:
@@ -95,6 +97,7 @@ class NewtonSolver:
         self.mu, self.pull = np.zeros(t + extra), np.zeros(t + extra)
         self.mu[:t] = problem.penalty.mu
         self.pull[:t] = problem.penalty.pull
+        self.damping = Damping(self.mu)
         self.identity = IdentityRows(problem.penalty, extra)
         self._smooth = loss_registry.traits(problem.loss).differentiable
         self.excess = 0.0
@@ -218,9 +221,7 @@ class NewtonSolver:
         problem = self.problem
         h = np.empty(problem.n_rows)
         gradient = self._gradient()
-        self.spare: Any = 0.0
-        if (self.mu == 0.0).any():
-            self.spare = problem.rows.square_columns(problem.weight * np.minimum(self.sigma, 1e4))
+        self.damping.lend_from(problem.rows.square_columns(problem.weight * np.minimum(self.sigma, 1e4)))
         for step in range(STEPS):
             d = self.mu + (self.identity.stiffness(self.x, self.v, self.s) if self.identity.any else 0.0)
             self.augmented.stiffness(problem.terms, self.m, self.u, self.sigma, h)
@@ -238,21 +239,19 @@ class NewtonSolver:
     def _newton_step(self, gradient: Array, d: Array, h: Array) -> bool:
         """Move x along a Newton direction; more damped ones follow where the first fails to descend."""
         rows = self.problem.rows
-        flat = self.mu == 0.0
-        for damping in DAMPING:
-            damped = np.where(flat, d + damping * self.spare, d)
-            direction = self.system.solve(rows, damped, h, -gradient, 1e-3)
+        flat = self.damping.flat
+        for lent, more in self.damping.loans(lambda: d + rows.square_columns(h)):
+            direction = self.system.solve(rows, d + lent, h, -gradient, 1e-3)
             along = rows.dot(direction)
-            if damping < DAMPING[-1] and np.any(np.abs(direction[flat]) > self.far[flat]):
+            if more and np.any(np.abs(direction[flat]) > self.far[flat]):
                 continue  # nothing holds the flat features yet: they would leave for good
             derivative = functools.partial(self._derivative, direction, along)
             length = descend(derivative, float(gradient @ direction), LONGEST)
             if length > 0.0:
                 self.x += length * direction
                 self.m += length * along
+                self.damping.note(length)
                 return True
-            if not flat.any():
-                return False
         return False
 
     def _small(self, gradient: Array, d: Array, h: Array) -> bool:
@@ -334,6 +333,6 @@ def _data_sigma(problem: Problem, spread: float) -> float:
     about = loss_registry.traits(problem.loss)
     gamma = about.smoothness(problem.loss)
     width = min(about.lipschitz(problem.loss), spread / gamma if gamma else math.inf)
-    sigma = (width if math.isfinite(width) else 1.0) / spread
+    sigma = START * (width if math.isfinite(width) else 1.0) / spread
     # phi'' <= 1/gamma: a sigma far beyond it meets a smooth loss as it is
     return max(sigma, 1e4 / gamma) if gamma else sigma
