@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+import zerogap as zg
 from zerogap.data.rows import as_constraint_rows, as_rows
 from zerogap.data.stacked import StackedRows
 from zerogap.solver import newton_system
@@ -61,7 +62,7 @@ def one_hot(n=900, seed=3):
     """Two categories (one of 600 levels), a number, an intercept, and a constraint on one dummy."""
     rng = np.random.default_rng(seed)
     hot = [np.eye(600)[rng.integers(0, 600, n)], np.eye(5)[rng.integers(0, 5, n)]]
-    X = sp.csr_array(np.hstack([*hot, rng.standard_normal((n, 1))]))
+    X = scipy.sparse.csr_array(np.hstack([*hot, rng.standard_normal((n, 1))]))
     J = np.zeros((2, 606))
     J[0, 7], J[1, 602:] = 1.0, 1.0
     constraint = zg.Between(J, -1.0, 1.0)
@@ -89,5 +90,5 @@ def test_columns_that_no_row_shares_are_eliminated():
 
 def test_dense_rows_and_few_columns_have_nothing_to_eliminate():
     assert stacked(9, 60, True, False).apart is None
-    X = sp.csr_array(np.ones((30, 600)))
+    X = scipy.sparse.csr_array(np.ones((30, 600)))
     assert zg.Problem(X, np.ones(30), regularizer=zg.L2(1.0)).rows.apart is None

@@ -6,6 +6,7 @@ Solving for them first leaves a small system for the others, whatever their numb
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from zerogap._jit import kernel
 from zerogap.data.rows import SparseRows, column, entry, span
@@ -74,10 +75,11 @@ def find(rows: Any) -> Apart | None:
     t = rows.top.shape[1]
     if t <= MANY or not isinstance(rows.top, SparseRows):
         return None
-    columns = rows.feature_columns()
+    stacked = sp.vstack([rows.top.matrix, rows.bottom.matrix], format="csr")
+    columns = SparseRows(sp.csr_array(stacked.T))
     chosen = np.zeros(t, dtype=np.bool_)
     used = np.zeros(rows.shape[0], dtype=np.bool_)
-    _choose(columns.compiled(), np.argsort(columns.row_counts(), kind="stable"), used, chosen)
+    _choose(columns.compiled(), np.argsort(np.diff(columns.matrix.indptr), kind="stable"), used, chosen)
     count = int(chosen.sum())
     if count < SHARE * t or (t + 1 - count) * count > LARGEST_CROSS:
         return None

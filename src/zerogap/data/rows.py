@@ -250,10 +250,6 @@ class SparseRows:
         self.matrix = matrix
         self.shape: tuple[int, int] = matrix.shape
 
-    def row_counts(self) -> Array:
-        """How many entries each row has."""
-        return np.diff(self.matrix.indptr)
-
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
         """Rows in float64: all at once where that takes no copy."""
         n = self.shape[0]
@@ -390,11 +386,6 @@ def stack_sparse(blocks: list[SparseRows], n_columns: int) -> SparseRows:
     if not blocks:
         return SparseRows(sp.csr_array((0, n_columns), dtype=np.float64))
     return SparseRows(sp.vstack([block.matrix for block in blocks], format="csr"))
-
-
-def transposed(top: SparseRows, bottom: SparseRows) -> SparseRows:
-    """The columns of two blocks, one above the other, as rows."""
-    return SparseRows(sp.vstack([top.matrix, bottom.matrix]).tocsc().T.tocsr())
 
 
 def split_last_column(rows: SparseRows) -> tuple[SparseRows, Array]:

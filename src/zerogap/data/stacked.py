@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from zerogap.data.apart import Apart, find
-from zerogap.data.rows import DenseRows, Rows, SparseRows, Stacked, transposed
+from zerogap.data.rows import DenseRows, Rows, SparseRows, Stacked
 
 Array = np.ndarray
 
@@ -53,10 +53,6 @@ class StackedRows:
     def apart(self) -> Apart | None:
         """The columns that stand apart, where they are most of all."""
         return find(self)
-
-    def feature_columns(self) -> SparseRows:
-        """The features' columns (of sparse rows) as rows."""
-        return transposed(self.top, self.bottom)
 
     def take(self, rows: Array) -> "StackedRows":
         if not self.constrained:
