@@ -104,6 +104,18 @@ class StackedRows:
             out += free * np.outer(constants, constants)
         return out
 
+    def dense(self) -> Array:
+        """The rows as a float64 matrix (a copy), the intercept's column last; for a few of them."""
+        n, t = self.top.shape
+        out = np.empty(self.shape)
+        out[:n, :t] = self.top.dense()
+        if self.constrained:
+            out[n:, :t] = self.bottom.dense()
+        if self.intercept:
+            out[:n, t] = 1.0
+            out[n:, t] = self.constants
+        return out
+
     def square_norms(self, m: Array | float, free: float = 0.0) -> Array:
         """sum_j r_ij^2 m_j over the features, plus `free` times the squared intercept coefficient."""
         out = np.empty(self.shape[0])
@@ -138,14 +150,6 @@ class StackedRows:
             out += self.bottom.column_magnitudes(below)
         if self.intercept:
             out = np.append(out, np.abs(above).sum() + np.abs(below) @ np.abs(self.constants))
-        return out
-
-    def dense(self) -> Array:
-        """The rows as a float64 matrix; for a few of them."""
-        out = np.vstack([self.top.dense(), self.bottom.dense()]) if self.constrained else self.top.dense()
-        if self.intercept:
-            ones = np.ones(self.top.shape[0])
-            return np.column_stack([out, np.append(ones, self.constants)])
         return out
 
     def compiled(self) -> Stacked:

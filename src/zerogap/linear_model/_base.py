@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from zerogap.linear_model import _jobs
-from zerogap.linear_model._describe import box_of, certificate_html, summary_frame
+from zerogap.linear_model._describe import boxes_of, certificate_html, summary_frame
 from zerogap.linear_model._docs import estimator
 from zerogap.linear_model._inputs import boxed, total_weight
 from zerogap.linear_model._protocol import CallbackSupportMixin, FitTask
@@ -166,8 +166,8 @@ class LinearEstimator(CallbackSupportMixin, Fitted, BaseEstimator):
         ):
             setattr(self, name, values[0] if one else values)
         self._constraints = [result.problem.constraints for result in results]
-        boxed_ones = [result.problem.penalty.boxed for result in results]
-        self._box = [box_of(result) for result in results] if any(boxed_ones) else None
+        boxed_ones = any(result.problem.penalty.boxed for result in results)
+        self._box = [box for result in results for box in boxes_of(result)] if boxed_ones else None
         if self.warm_start:
             self._duals = [result.dual for result in results]
 

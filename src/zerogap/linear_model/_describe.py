@@ -9,6 +9,12 @@ from sklearn.utils import estimator_html_repr
 
 Array = np.ndarray
 
+_STYLE = (
+    "<style>.zerogap-certificate {font-family: monospace; margin-top: .5em}"
+    ".zerogap-certificate caption {text-align: left; font-weight: bold}"
+    ".zerogap-certificate td, .zerogap-certificate th {text-align: right; padding: .1em .6em}</style>"
+)
+
 
 def summary_frame(estimator: Any) -> Any:
     """See `LinearEstimator.summary`."""
@@ -34,8 +40,7 @@ def _rows(estimator: Any, k: int | None, coef: Array, intercept: float) -> Itera
     if estimator.fit_intercept:
         open_sides = {"lower": -np.inf, "upper": np.inf, "multiplier": 0.0}
         yield {"name": "intercept", "kind": "intercept", "value": intercept, **open_sides}
-    prices = estimator.multipliers_ if k is None else estimator.multipliers_[k]
-    bound = estimator._constraints[0 if k is None else k]
+    bound, prices = _constraints(estimator, k)
     for number, constraint in enumerate(bound):
         wide = constraint.rows.shape[1] > coef.size
         activity = constraint.rows.dot(np.append(coef, intercept) if wide else coef)
@@ -47,6 +52,15 @@ def _rows(estimator: Any, k: int | None, coef: Array, intercept: float) -> Itera
             yield {"name": name, "kind": "constraint", "value": value, **sides, **price}
 
 
+def _constraints(estimator: Any, k: int | None) -> tuple[Any, Any]:
+    """The constraints of a class, and the multipliers of each."""
+    if k is None:
+        return estimator._constraints[0], estimator.multipliers_
+    if len(estimator._constraints) > 1:
+        return estimator._constraints[k], estimator.multipliers_[k]
+    return estimator._constraints[0], [prices[:, k] for prices in estimator.multipliers_]
+
+
 def _sides(estimator: Any, k: int | None, size: int) -> tuple[Array, Array, Array]:
     box = estimator._box
     if box is None:
@@ -54,21 +68,20 @@ def _sides(estimator: Any, k: int | None, size: int) -> tuple[Array, Array, Arra
     return box[0 if k is None else k]
 
 
-def box_of(result: Any) -> tuple[Array, Array, Array]:
-    """Lower and upper bounds of a result's coefficients, and their multipliers.
+def boxes_of(result: Any) -> list[tuple[Array, Array, Array]]:
+    """Lower and upper bounds of a result's coefficients, and their multipliers, for each output.
 
     A multiplier is what is left of -s - grad f at a coefficient on its bound, once |x| has taken its share.
     """
-    problem, x = result.problem, result.x
-    penalty, t = problem.penalty, problem.n_features
-    lower, upper = (np.broadcast_to(side, (t,)) for side in (penalty.lower, penalty.upper))
-    left = -problem.slope(result.dual)[:t] - penalty.mu * x + penalty.pull
+    problem, x = result.problem, np.ravel(result.x)
+    penalty = problem.penalty
+    lower, upper = (np.broadcast_to(side, x.shape) for side in (penalty.lower, penalty.upper))
+    left = -problem.slope(result.dual)[: x.size] - penalty.mu * x + penalty.pull
     left = left - np.where(x == 0.0, np.clip(left, -penalty.l1, penalty.l1), penalty.l1 * np.sign(x))
-    at_lower, at_upper = x <= lower, x >= upper
-    multiplier = np.where(at_lower, np.minimum(left, 0.0), 0.0) + np.where(
-        at_upper, np.maximum(left, 0.0), 0.0
-    )
-    return lower, upper, multiplier
+    multiplier = np.where(x <= lower, np.minimum(left, 0.0), 0.0)
+    multiplier += np.where(x >= upper, np.maximum(left, 0.0), 0.0)
+    parts = (problem.each_output(part) for part in (lower, upper, multiplier))
+    return list(zip(*parts, strict=True))
 
 
 def certificate_html(estimator: Any) -> str:
@@ -89,6 +102,6 @@ def certificate_html(estimator: Any) -> str:
         rows.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return (
-        f"{page}<table class='zerogap-certificate'><caption>Certificate</caption>"
+        f"{page}{_STYLE}<table class='zerogap-certificate'><caption>Certificate</caption>"
         f"<tr>{''.join(f'<th>{cell}</th>' for cell in head)}</tr>{body}</table>"
     )

@@ -47,6 +47,6 @@ def _silencing(estimator: Any, X: Any, y: Array, weight: Array | None) -> float:
             sample_weight=weight, fit_intercept=bool(estimator.fit_intercept),
         )  # fmt: skip
         result = solve(problem, tol=1e-3, warn=False)
-        slope = problem.slope(result.dual)[: problem.n_features]
+        slope = problem.slope(result.dual)[: problem.penalty.n_features]
         largest = max(largest, float(np.max(np.abs(slope))))
     return largest or 1.0

@@ -12,7 +12,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from zerogap.exceptions import SettingsError
-from zerogap.linear_model._describe import box_of
+from zerogap.linear_model._describe import boxes_of
 from zerogap.linear_model._inputs import boxed, new_data, total_weight
 from zerogap.linear_model._protocol import FitTask
 from zerogap.linear_model._regressor import LinearRegressor
@@ -109,7 +109,8 @@ class SeveralQuantiles(LinearRegressor):
         own = [part.reshape(count, -1) for part in result.multipliers[: len(joint.bound)]]
         self.multipliers_ = [[part[k] for part in own] for k in range(count)]
         self._constraints = [joint.bound] * count
-        sides = [side.reshape(count, -1)[:, :t] for side in box_of(result)]
+        (box,) = boxes_of(result)
+        sides = [side.reshape(count, -1)[:, :t] for side in box]
         self._box = list(zip(*sides, strict=True)) if result.problem.penalty.boxed else None
         if self.warm_start:
             self._joint_start = answer.start

@@ -49,7 +49,7 @@ class ElasticNet(ElasticNetFields, LinearRegressor):
     >>> from zerogap.linear_model import ElasticNet
     >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
     >>> ElasticNet(alpha=0.1, tol=1e-9).fit(X, [0.0, 1.0, 2.0]).coef_.round(3)
-    array([0.453, 0.453])
+    array([0.446, 0.446])
     """
 
     alpha: float = 1.0

@@ -7,6 +7,7 @@ from scipy.special import expit, softmax
 
 from zerogap.linear_model._classifier import LinearClassifier
 from zerogap.linear_model._docs import estimator
+from zerogap.linear_model._inputs import one_of
 from zerogap.linear_model._search import PathSearch
 from zerogap.linear_model._strength import PenaltyChoice
 from zerogap.problem import losses
@@ -21,7 +22,9 @@ class LogisticFields(PenaltyChoice):
     multi_class: str = "multinomial"
 
     def _loss(self) -> Any:
-        return losses.Logistic()
+        one_of("multi_class", self.multi_class, ("multinomial", "ovr"))
+        several = self.multi_class != "ovr" and len(self.classes_) > 2  # type: ignore[attr-defined]
+        return losses.Multinomial() if several else losses.Logistic()
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, one column each."""

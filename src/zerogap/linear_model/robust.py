@@ -170,8 +170,9 @@ class HuberRegressor(HuberFields, LinearRegressor):
     >>> import numpy as np
     >>> from zerogap.linear_model import HuberRegressor
     >>> X = np.arange(6.0).reshape(-1, 1)
-    >>> model = HuberRegressor(delta=0.1, alpha=0.0).fit(X, 3.0 * X[:, 0])
-    >>> bool(abs(model.coef_[0] - 3.0) < 1e-3)
+    >>> y = np.array([0.0, 3.0, 6.0, 9.0, 12.0, 500.0])
+    >>> model = HuberRegressor(delta=0.1, alpha=1e-6).fit(X, y)
+    >>> bool(abs(model.coef_[0] - 3.0) < 0.2)
     True
     """
 

@@ -20,7 +20,8 @@ class Supported:
 
     def _keep(self, results: list[Any]) -> None:
         super()._keep(results)  # type: ignore[misc]
-        used = [np.flatnonzero(result.dual[: result.problem.n_samples]) for result in results]
+        duals = [result.dual[: result.problem.n_samples] for result in results]
+        used = [np.flatnonzero(dual if dual.ndim == 1 else dual.any(axis=1)) for dual in duals]
         self.support_ = used[0] if len(used) == 1 else used
 
 
@@ -34,6 +35,10 @@ class SVCFields(Supported, PenaltyChoice):
 
     def _loss(self) -> Any:
         one_of("loss", self.loss, ("hinge", "squared_hinge", "smoothed_hinge"))
+        one_of("multi_class", self.multi_class, ("ovr", "crammer_singer"))
+        several = self.multi_class != "ovr" and len(self.classes_) > 2  # type: ignore[attr-defined]
+        if several:
+            return losses.CrammerSinger()
         if self.loss == "smoothed_hinge":
             return losses.SmoothedHinge(self.width)
         return losses.Hinge() if self.loss == "hinge" else losses.SquaredHinge()

@@ -142,6 +142,7 @@ class SeparablePenalty:
         self.linear = linear
         # minus the gradient of the smooth part at zero: mu c - q
         self.pull = mu * center - linear
+        self.value_of_center = 0.5 * float(np.sum(mu * np.square(center) + np.zeros(n_features)))
         # the modulus of strong convexity
         self.mu_min = float(np.min(mu))
         self.boxed = bool(np.any(np.isfinite(lower)) or np.any(np.isfinite(upper)))

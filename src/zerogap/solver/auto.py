@@ -65,6 +65,11 @@ class AutoSolver:
     def active(self) -> int:
         return self._inner.active
 
+    @property
+    def stride(self) -> float:
+        """See `NewtonSolver.stride`."""
+        return getattr(self._inner, "stride", 0.0)
+
     def start(self, u: Array) -> None:
         self._dual = u
         self._finish_cost = self._finish_steps * self._newton_step() if self._newton_fits else math.inf

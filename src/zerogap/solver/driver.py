@@ -150,13 +150,14 @@ def _loop(
     best, contradiction = Incumbent(problem), Contradiction(problem)
     passes, progressed = 0.0, 0
     error, bound = math.inf, -math.inf
+    learn = solver.learn if isinstance(solver, Learner) else None
     while True:
         phase = solver.phase
-        due = _due(history, limits.tol)
+        due = max(_due(history, limits.tol), getattr(solver, "stride", 0.0))
         passes += solver.advance(min(due, limits.max_passes - passes), limits.stop)
         own = best.update(solver.candidates())
-        if isinstance(solver, Learner):
-            solver.learn(own)
+        if learn is not None:
+            learn(own)
         certificate = best.certificate
         record = Record(
             passes, time.perf_counter() - begun, certificate.primal, certificate.dual,

