@@ -123,6 +123,26 @@ def _add_gram(rows, weights, out):
             out[j, j] += scaled * entry(rows, p)
 
 
+@kernel
+def _add_square_columns(rows, weights, out):
+    """out_j += sum_i weights_i r_ij^2"""
+    for i in range(weights.size):
+        first, stop = span(rows, i)
+        for p in range(first, stop):
+            out[column(rows, p, first)] += weights[i] * (np.float64(entry(rows, p)) * entry(rows, p))
+
+
+@kernel
+def _square_norms(rows, m, out):
+    """out_i = sum_j r_ij^2 m_j"""
+    for i in range(out.size):
+        first, stop = span(rows, i)
+        total = 0.0
+        for p in range(first, stop):
+            total += (np.float64(entry(rows, p)) * entry(rows, p)) * m[column(rows, p, first)]
+        out[i] = total
+
+
 class DenseRows:
     """Rows of a C-ordered float32 or float64 matrix, never copied."""
 
@@ -230,22 +250,16 @@ class SparseRows:
         self.matrix = matrix
         self.shape: tuple[int, int] = matrix.shape
 
-    def _blocks(self, whole: bool = True) -> Iterator[tuple[slice, Any]]:
-        """Rows in float64: all at once where that takes no copy (and `whole` allows it)."""
+    def _blocks(self) -> Iterator[tuple[slice, Any]]:
+        """Rows in float64: all at once where that takes no copy."""
         n = self.shape[0]
-        if whole and self.matrix.dtype == np.float64:
+        if self.matrix.dtype == np.float64:
             yield slice(0, n), self.matrix
             return
         step = max(1, int(_BLOCK_ENTRIES * n // max(self.matrix.nnz, 1)))
         for start in range(0, n, step):
             rows = slice(start, start + step)
             yield rows, self.matrix[rows].astype(np.float64, copy=False)
-
-    def _squares(self) -> Iterator[tuple[slice, Any]]:
-        """Blocks of the squared entries."""
-        for rows, block in self._blocks(whole=False):
-            entries = (np.square(block.data), block.indices, block.indptr)
-            yield rows, sp.csr_array(entries, shape=block.shape)
 
     def dot(self, x: Array) -> Array:
         out = np.empty((self.shape[0], *x.shape[1:]))
@@ -285,16 +299,14 @@ class SparseRows:
 
     def square_norms(self, m: Array | float) -> Array:
         out = np.empty(self.shape[0])
-        metric = np.broadcast_to(np.asarray(m, dtype=np.float64), (self.shape[1],))
-        for rows, squares in self._squares():
-            out[rows] = squares @ metric
+        metric = np.full(self.shape[1], m, dtype=np.float64)
+        _square_norms(self.compiled(), metric, out)
         return out
 
     def square_columns(self, weights: Array) -> Array:
         """sum_i weights_i r_ij^2 for every column."""
         out = np.zeros(self.shape[1])
-        for rows, squares in self._squares():
-            out += squares.T @ weights[rows]
+        _add_square_columns(self.compiled(), np.ascontiguousarray(weights, dtype=np.float64), out)
         return out
 
     def magnitudes(self, x: Array) -> Array:

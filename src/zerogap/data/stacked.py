@@ -1,7 +1,10 @@
 """Data rows and constraint rows behind one set of verbs, with the intercept's column of ones."""
 
+import functools
+
 import numpy as np
 
+from zerogap.data.apart import Apart, find
 from zerogap.data.rows import DenseRows, Rows, SparseRows, Stacked
 
 Array = np.ndarray
@@ -18,6 +21,7 @@ class StackedRows:
         self.shape = (self.n_top + bottom.shape[0], top.shape[1] + int(intercept))
         # on small data, a product with an empty sparse matrix costs more than all others
         self.constrained = bottom.shape[0] > 0
+        self._known_gram: tuple[Array, Array] | None = None
 
     def _split(self, x: Array) -> tuple[Array, float]:
         t = self.top.shape[1]
@@ -45,6 +49,11 @@ class StackedRows:
             total += u[self.n_top :] @ self.constants
         return np.append(s, total) if self.intercept else s
 
+    @functools.cached_property
+    def apart(self) -> Apart | None:
+        """The columns that stand apart, where they are most of all."""
+        return find(self)
+
     def take(self, rows: Array) -> "StackedRows":
         if not self.constrained:
             return StackedRows(self.top.take(rows), self.bottom, self.constants, self.intercept)
@@ -63,7 +72,7 @@ class StackedRows:
         t = self.top.shape[1]
         above, below = weights[: self.n_top], weights[self.n_top :]
         out = np.zeros((self.shape[1], self.shape[1]))
-        out[:t, :t] = self.top.gram(above)
+        out[:t, :t] = self._top_gram(above)
         edge = self.top.tdot(above) if self.intercept else None
         if self.constrained:
             out[:t, :t] += self.bottom.gram(below)
@@ -73,6 +82,12 @@ class StackedRows:
             out[t, :t] = out[:t, t] = edge
             out[t, t] = above.sum() + below @ self.constants**2
         return out
+
+    def _top_gram(self, weights: Array) -> Array:
+        """That of the data rows, formed once for weights that stay (those of a squared loss do)."""
+        if self._known_gram is None or not np.array_equal(self._known_gram[0], weights):
+            self._known_gram = weights.copy(), self.top.gram(weights)
+        return self._known_gram[1]
 
     def outer(self, metric: Array) -> Array:
         """R diag(metric) R^T, with the intercept's entry of `metric` last."""

@@ -29,6 +29,8 @@ PLAIN = SDCA(shrink=True)
 ACCELERATED = ARDCA(restart="adaptive", shrink=True, average_over="passes")
 #: Newton steps of a typical finish; an l1 term or a box takes more.
 FINISH_STEPS, BROKEN_STEPS = 35, 100
+#: A finish that takes so many seconds at most is not worth waiting for anything else.
+QUICK = 0.02
 #: Matrices up to this size are cheap to factorise.
 SMALL = 1000
 #: Share of the finish's cost that coordinate passes may spend before they have to promise something.
@@ -84,6 +86,8 @@ class AutoSolver:
         if not self._newton_fits:
             return False
         if not self._coordinates_fit or problem.fit_intercept:
+            return True
+        if self._finish_cost <= QUICK:
             return True
         smooth = loss_registry.traits(problem.loss).differentiable
         small = min(problem.rows.shape) <= SMALL

@@ -9,6 +9,8 @@ from zerogap.result.unbounded import Ray, prove_unbounded
 #: The bound of an infeasible problem grows without end. From this multiple of the objective on it is asked
 #: for a proof, then at every tenfold of that.
 SUSPICIOUS, NEXT = 3.0, 10.0
+#: Checks before the bound may arouse suspicion: the first points, x = 0 say, tell nothing of the objective.
+EARLY = 5
 #: Scaled violations below this are a matter of tolerance, not of contradiction.
 VIOLATED = 1e-9
 #: Checks outside the constraints after which the proof is tried once anyhow, if it is as small as this.
@@ -48,7 +50,7 @@ class Contradiction:
             return
         self._size = max(self._size, abs(certificate.primal))
         self._outside += 1
-        far = certificate.dual > self._level * self._size
+        far = self._outside >= EARLY and certificate.dual > self._level * self._size
         late = self._outside == PATIENT and self.problem.rows.bottom.nonzeros <= SMALL
         if far or late or ended:
             self._level *= NEXT

@@ -8,12 +8,15 @@ from typing import Any
 
 from zerogap.solver import newton_system
 
-#: Seconds for an entry of a row that a coordinate step visits (its dot product and its update).
-_SPARSE_ENTRY, _DENSE_ENTRY = 3e-9, 0.8e-9
-#: Seconds for a coordinate step besides its entries; an accelerated and averaged step costs more in all.
-_ROW, ACCELERATION = 3e-8, 2.5
-#: An entry costs a product with all rows this share of what it costs a coordinate step.
-_PRODUCT = 0.4
+#: Seconds for an entry of a row that a coordinate step visits (its dot product and its update), and for the
+#: step besides: (sparse, dense, step). Rows drawn at random are slow to come where they do not fit a cache.
+_NEAR, _AWAY = (3e-9, 0.8e-9, 3e-8), (8e-9, 2.2e-9, 3e-7)
+#: Bytes that fit a cache.
+_CACHE = 16_000_000
+#: An accelerated and averaged step costs more in all.
+ACCELERATION = 2.0
+#: Seconds for an entry in a product with all rows: sparse, dense.
+_PRODUCT = (1.2e-9, 0.32e-9)
 #: Multiply-adds a second of a factorisation, and products with the rows in one Newton step.
 FLOPS, NEWTON_PRODUCTS = 4e9, 5.0
 #: Products with the rows in a check.
@@ -22,21 +25,21 @@ _CHECK_PRODUCTS = 4.0
 _OVERHEAD = 2e-4
 
 
-def _entries(rows: Any) -> float:
-    """Seconds for one visit of every entry."""
+def _is_dense(rows: Any) -> bool:
     n, t = rows.shape
-    dense = rows.nonzeros >= 0.99 * n * t
-    return float(rows.nonzeros * (_DENSE_ENTRY if dense else _SPARSE_ENTRY))
+    return bool(rows.nonzeros >= 0.99 * n * t)
 
 
 def coordinate_pass(rows: Any) -> float:
     """A pass of plain coordinate steps."""
-    return _entries(rows) + _ROW * rows.shape[0]
+    dense = _is_dense(rows)
+    sparse_entry, dense_entry, step = _NEAR if rows.nonzeros * (8 if dense else 12) <= _CACHE else _AWAY
+    return float(rows.nonzeros * (dense_entry if dense else sparse_entry) + step * rows.shape[0])
 
 
 def product(rows: Any) -> float:
     """A product with the rows, or with their transpose."""
-    return _PRODUCT * _entries(rows)
+    return float(rows.nonzeros * _PRODUCT[_is_dense(rows)])
 
 
 def check(rows: Any) -> float:

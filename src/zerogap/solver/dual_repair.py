@@ -29,7 +29,7 @@ SEPARATE = 64
 #: Products run over a copy of the rows that may move, as long as these are no larger share of all.
 COPIED = 0.1
 #: Entries of a matrix of rows that is made dense.
-DENSE = 500_000
+DENSE = 150_000
 _EPS = float(np.finfo(np.float64).eps)
 
 

@@ -22,12 +22,16 @@ from zerogap.problem import loss_registry
 from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import SeparablePenalty
 from zerogap.solver import augmented, newton_system, small_newton
+from zerogap.solver.damping import SHARES, Damping
 from zerogap.solver.line_search import descend
 from zerogap.solver.solver import Candidates
 
 Array = np.ndarray
 
 GROWTH = 5.0
+#: The first sigma of the data rows: this share of the width of the dual domain over the margins' spread. Less
+#: leaves more rows within their kinks at first, and nearer to least squares.
+START = 0.3
 #: Newton steps of one inner minimisation, and the share of the gap that its residual may keep.
 STEPS, SHARE = 60, 0.1
 LARGEST_SIGMA = 1e12
@@ -42,10 +46,10 @@ _RARE = 1e-30
 SETTLED = 8
 #: Newton steps are lengthened up to this factor where Psi keeps falling.
 LONGEST = 2.0**20
+#: Newton corrections of the dual point on its way to the certificate.
+REFINEMENTS = 2
 #: Passes between checks of a small problem, as long as it is known not to be solved.
 STRIDE = 40.0
-#: Curvature lent to features without any (mu_j = 0), as shares of what all rows together would give.
-DAMPING = (1e-9, 1e-3, 1.0)
 
 
 class IdentityRows:
@@ -95,6 +99,7 @@ class NewtonSolver:
         self.mu, self.pull = np.zeros(t + extra), np.zeros(t + extra)
         self.mu[:t] = problem.penalty.mu
         self.pull[:t] = problem.penalty.pull
+        self.damping = Damping(self.mu)
         self.identity = IdentityRows(problem.penalty, extra)
         self._smooth = loss_registry.traits(problem.loss).differentiable
         self.small = small_newton.fits(problem.rows) and self.augmented is augmented
@@ -242,10 +247,12 @@ class NewtonSolver:
         )  # fmt: skip
         at = small_newton.Place(self.x, self.m, self.u, self.v, self.sigma, self.s)
         level = bool(self._smooth and self.problem.fit_intercept)
-        rules = small_newton.Rules(STEPS, SHARE, self.tol, DAMPING, LONGEST, self.repeated, level)
+        rules = small_newton.Rules(STEPS, SHARE, self.tol, SHARES, LONGEST, self.repeated, level)
         steps, self.excess = small_newton.minimise(self.matrix, self.problem.terms, features, at, room, rules)
         self.active = int(np.count_nonzero(room.h))
         self.forces, self.slope = room.forces, room.slope
+        pinned = identity.stiffness(self.x, self.v, self.s) if identity.any else 0.0
+        self.curvatures = self.mu + pinned, room.h
         return steps
 
     def _minimise(self, stop: Callable[[], bool]) -> int:
@@ -254,10 +261,12 @@ class NewtonSolver:
         problem = self.problem
         h = np.empty(problem.n_rows)
         gradient = self._gradient()
+        self.damping.lend_from(problem.rows.square_columns(problem.weight * np.minimum(self.sigma, 1e4)))
         for step in range(STEPS):
             d = self.mu + (self.identity.stiffness(self.x, self.v, self.s) if self.identity.any else 0.0)
             self.augmented.stiffness(problem.terms, self.m, self.u, self.sigma, h)
             self.active = int(np.count_nonzero(h))
+            self.curvatures = d, h
             settled = self._small(gradient, d, h)
             # asked again with nothing else to change, a flat feature's residual was too costly a leftover
             if (settled and (step > 0 or not self.repeated)) or stop():
@@ -270,23 +279,19 @@ class NewtonSolver:
     def _newton_step(self, gradient: Array, d: Array, h: Array) -> bool:
         """Move x along a Newton direction; more damped ones follow where the first fails to descend."""
         rows = self.problem.rows
-        flat = self.mu == 0.0
-        sigma = np.minimum(self.sigma, 1e4)
-        spare = rows.square_columns(self.problem.weight * sigma) if flat.any() else 0.0
-        for damping in DAMPING:
-            damped = np.where(flat, d + damping * spare, d)
-            direction = self.system.solve(rows, damped, h, -gradient, 1e-3)
+        flat = self.damping.flat
+        for lent, more in self.damping.loans(lambda: d + rows.square_columns(h)):
+            direction = self.system.solve(rows, d + lent, h, -gradient, 1e-3)
             along = rows.dot(direction)
-            if damping < DAMPING[-1] and np.any(np.abs(direction[flat]) > self.far[flat]):
+            if more and np.any(np.abs(direction[flat]) > self.far[flat]):
                 continue  # nothing holds the flat features yet: they would leave for good
             derivative = functools.partial(self._derivative, direction, along)
             length = descend(derivative, float(gradient @ direction), LONGEST)
             if length > 0.0:
                 self.x += length * direction
                 self.m += length * along
+                self.damping.note(length)
                 return True
-            if not flat.any():
-                return False
         return False
 
     def _small(self, gradient: Array, d: Array, h: Array) -> bool:
@@ -320,7 +325,27 @@ class NewtonSolver:
         points = [x]
         if problem.penalty.mu_min > 0:
             points.append(np.append(problem.penalty.minimiser(self.slope[:t]), self.x[t:]))
-        return Candidates(points, problem.project_dual(self.u))
+        return Candidates(points, self._refined())
+
+    def _refined(self) -> Array:
+        """u, moved along its free coordinates to where grad Psi vanishes to the last digit.
+
+        Forces read off the margins carry their rounding times sigma. Where a feature has no curvature, that
+        rounding must not reach the repair of the dual, which would push it into any free coordinate.
+        """
+        problem = self.problem
+        u = problem.project_dual(self.u)
+        d, h = self.curvatures
+        if not (self.mu == 0.0).any() or not h.any() or self.system is not newton_system:
+            return u
+        x, v = self.x, self.v
+        for _ in range(REFINEMENTS):
+            left = self.mu * x - self.pull + problem.slope(u) + v
+            change = self.system.solve(problem.rows, d, h, -left, 1e-12)
+            moved = problem.rows.dot(change) * h
+            u = problem.project_dual(u + np.divide(moved, problem.weight, out=moved, where=h > 0.0))
+            x, v = x + change, v + np.where(d > self.mu, d - self.mu, 0.0) * change
+        return u
 
 
 def _grow(sigma: Array, largest: Any) -> None:
@@ -348,6 +373,6 @@ def _data_sigma(problem: Problem, spread: float) -> float:
     about = loss_registry.traits(problem.loss)
     gamma = about.smoothness(problem.loss)
     width = min(about.lipschitz(problem.loss), spread / gamma if gamma else math.inf)
-    sigma = (width if math.isfinite(width) else 1.0) / spread
+    sigma = START * (width if math.isfinite(width) else 1.0) / spread
     # phi'' <= 1/gamma: a sigma far beyond it meets a smooth loss as it is
     return max(sigma, 1e4 / gamma) if gamma else sigma

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy.linalg
 
+from zerogap.data.apart import Apart
 from zerogap.data.stacked import StackedRows
 
 Array = np.ndarray
@@ -30,6 +31,8 @@ def solve(rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float) ->
     if count == 0:
         return rhs / d
     gram_cost, outer_cost = _costs(rows, count)
+    if rows.apart is not None:
+        return _by_elimination(rows.apart, d, h, rhs)
     if size <= LARGEST and (gram_cost <= outer_cost or count > LARGEST):
         return _by_gram(rows, d, h, rhs)
     if count <= LARGEST:
@@ -39,7 +42,7 @@ def solve(rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float) ->
 
 def _costs(rows: StackedRows, count: int) -> tuple[float, float]:
     """Multiply-adds to form and factorise the t x t and the |J| x |J| matrix."""
-    size = rows.shape[1]
+    size = rows.shape[1] if rows.apart is None else rows.apart.rest.size
     width = rows.nonzeros / max(rows.shape[0], 1)
     return count * width**2 + size**3 / 3, count**2 * width + count**3 / 3
 
@@ -48,7 +51,7 @@ def flops(rows: StackedRows) -> float:
     """Multiply-adds of a typical solve, a quarter of the rows being stiff."""
     count = max(rows.shape[0] // 4, 1)
     gram_cost, outer_cost = _costs(rows, count)
-    if rows.shape[1] > LARGEST:
+    if rows.shape[1] > LARGEST and rows.apart is None:
         gram_cost = np.inf
     if count > LARGEST:
         outer_cost = np.inf
@@ -113,6 +116,35 @@ def _by_outer(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
 
     x = apply(rhs)
     return x + apply(rhs - d * x - rows.tdot(h * rows.dot(x)))
+
+
+def _by_elimination(parts: Apart, d: Array, h: Array, rhs: Array) -> Array:
+    """By the Schur complement of the columns that stand apart, whose own block D is diagonal; refined once.
+
+    With E = R_2^T H R_1 (1: apart, 2: the others),
+
+        (diag(d_2) + R_2^T H R_2 - E D^-1 E^T) x_2 = b_2 - E D^-1 b_1        x_1 = D^-1 (b_1 - E^T x_2)
+    """
+    own = d[parts.chosen] + parts.own.square_columns(h)
+    own[own <= 0.0] = 1.0
+    cross = parts.cross(h)
+    matrix = parts.others.gram(h)
+    kept = matrix.copy()
+    matrix.flat[:: matrix.shape[0] + 1] += d[parts.rest]
+    half = cross / np.sqrt(own)
+    inner = cholesky(matrix - half @ half.T)
+
+    def apply(b: Array) -> Array:
+        x = np.empty_like(b)
+        x[parts.rest] = inner(b[parts.rest] - cross @ (b[parts.chosen] / own))
+        x[parts.chosen] = (b[parts.chosen] - cross.T @ x[parts.rest]) / own
+        return x
+
+    x = apply(rhs)
+    left = rhs - d * x
+    left[parts.rest] -= kept @ x[parts.rest] + cross @ x[parts.chosen]
+    left[parts.chosen] -= (own - d[parts.chosen]) * x[parts.chosen] + cross.T @ x[parts.rest]
+    return x + apply(left)
 
 
 def _flat_columns(rows: StackedRows, d: Array, h: Array) -> Array:

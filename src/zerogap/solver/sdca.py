@@ -13,6 +13,9 @@ from zerogap.solver.workspace import Workspace
 
 Array = np.ndarray
 
+#: Moves this small, relative to the largest since the last check, end the passes over the live rows.
+SETTLED = 0.1
+
 
 class SdcaSolver:
     """u_i <- prox_{tau phi_i*}(u_i + tau r_i.x*(u)), with the rows drawn as the settings say."""
@@ -36,7 +39,7 @@ class SdcaSolver:
         self.s = self.work.slope(self.u)
 
     def advance(self, passes: float, stop: Callable[[], bool]) -> float:
-        done = 0.0
+        done, first = 0.0, 0.0
         w = self.work
         while done < passes and not stop():
             order = self._draw(self._live)
@@ -48,13 +51,25 @@ class SdcaSolver:
                 # rows at rest drop out, by a margin as wide as the last pass's largest move
                 self._live, self._width = order[:kept], largest
                 self.active = kept
-                if kept == 0 or largest == 0.0:
-                    break
+                first = max(first, largest)
+                if kept == 0 or largest <= SETTLED * first:
+                    break  # more passes over these rows would only polish what the others may yet change
         return done
 
     def candidates(self) -> Candidates:
-        self._live = self._rows  # every check looks at every row again
         self.s = self.work.slope(self.u)  # from u, in float64: rounding does not pile up
         point = self.work.point(self.s)
+        self._live = self._select(point)
         self.work.step_out(point)
         return Candidates([point], self.u.copy(), self.work.trim(self.s), stretch=True)
+
+    def _select(self, point: Array) -> Array:
+        """Every check looks at every row again: those not at rest by a margin as wide as the last moves."""
+        if not self._shrink or self._width == np.inf:
+            return self._rows
+        w = self.work
+        live = np.empty(self.u.size, dtype=np.bool_)
+        width = np.full(self.u.size, self._width)
+        kernels.select_live(w.terms, w.problem.rows.dot(point), self.u, w.tau, width, live)
+        live = live[self._rows]
+        return self._rows[live] if live.any() else self._rows
