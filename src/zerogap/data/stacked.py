@@ -1,6 +1,7 @@
 """Data rows and constraint rows behind one set of verbs, with the intercept's column of ones."""
 
 import functools
+import hashlib
 
 import numpy as np
 
@@ -9,11 +10,14 @@ from zerogap.data.rows import DenseRows, Rows, SparseRows, Stacked
 
 Array = np.ndarray
 
+#: Constraint rows with more than this share of entries are multiplied as dense ones.
+DENSE = 0.5
+
 
 class StackedRows:
     """Data rows above constraint rows. With an intercept there is one more column: 1 in every data row."""
 
-    def __init__(self, top: Rows, bottom: SparseRows, constants: Array, intercept: bool):
+    def __init__(self, top: Rows, bottom: Rows, constants: Array, intercept: bool):
         self.top, self.bottom = top, bottom
         self.constants = constants
         self.intercept = intercept
@@ -21,7 +25,10 @@ class StackedRows:
         self.shape = (self.n_top + bottom.shape[0], top.shape[1] + int(intercept))
         # on small data, a product with an empty sparse matrix costs more than all others
         self.constrained = bottom.shape[0] > 0
-        self._known_gram: tuple[Array, Array] | None = None
+        # products with rows that touch most columns are quicker by far where these are stored densely
+        full = isinstance(bottom, SparseRows) and bottom.nonzeros > DENSE * bottom.shape[0] * bottom.shape[1]
+        self._products: Rows = DenseRows(bottom.dense()) if full else bottom
+        self._known_gram: tuple[bytes, Array] | None = None
 
     def _split(self, x: Array) -> tuple[Array, float]:
         t = self.top.shape[1]
@@ -34,7 +41,7 @@ class StackedRows:
             return out + b if b != 0.0 else out
         out = np.empty(self.shape[0])
         out[: self.n_top] = self.top.dot(x)
-        out[self.n_top :] = self.bottom.dot(x)
+        out[self.n_top :] = self._products.dot(x)
         if b != 0.0:
             out[: self.n_top] += b
             out[self.n_top :] += b * self.constants
@@ -45,7 +52,7 @@ class StackedRows:
         s = self.top.tdot(above)
         total = above.sum() if self.intercept else 0.0
         if self.constrained:
-            s += self.bottom.tdot(u[self.n_top :])
+            s += self._products.tdot(u[self.n_top :])
             total += u[self.n_top :] @ self.constants
         return np.append(s, total) if self.intercept else s
 
@@ -59,7 +66,7 @@ class StackedRows:
             return StackedRows(self.top.take(rows), self.bottom, self.constants, self.intercept)
         above, below = rows[rows < self.n_top], rows[rows >= self.n_top] - self.n_top
         return StackedRows(
-            self.top.take(above), self.bottom.take(below), self.constants[below], self.intercept
+            self.top.take(above), self._products.take(below), self.constants[below], self.intercept
         )
 
     def columns(self, chosen: Array) -> "StackedRows":
@@ -75,9 +82,9 @@ class StackedRows:
         out[:t, :t] = self._top_gram(above)
         edge = self.top.tdot(above) if self.intercept else None
         if self.constrained:
-            out[:t, :t] += self.bottom.gram(below)
+            out[:t, :t] += self._products.gram(below)
             if self.intercept:
-                edge += self.bottom.tdot(below * self.constants)
+                edge += self._products.tdot(below * self.constants)
         if self.intercept:
             out[t, :t] = out[:t, t] = edge
             out[t, t] = above.sum() + below @ self.constants**2
@@ -85,8 +92,11 @@ class StackedRows:
 
     def _top_gram(self, weights: Array) -> Array:
         """That of the data rows, formed once for weights that stay (those of a squared loss do)."""
-        if self._known_gram is None or not np.array_equal(self._known_gram[0], weights):
-            self._known_gram = weights.copy(), self.top.gram(weights)
+        digest = hashlib.blake2b(
+            weights.data, digest_size=16
+        ).digest()  # a copy would be one more long vector
+        if self._known_gram is None or self._known_gram[0] != digest:
+            self._known_gram = digest, self.top.gram(weights)
         return self._known_gram[1]
 
     def outer(self, metric: Array) -> Array:
@@ -96,7 +106,7 @@ class StackedRows:
         if not self.constrained:
             out = self.top.outer(metric)
         else:
-            top, bottom = self.top.dense(), self.bottom.dense()
+            top, bottom = self.top.dense(), self._products.dense()
             scaled = np.vstack([top, bottom]) * np.sqrt(metric)
             out = scaled @ scaled.T
         if free:
@@ -110,7 +120,7 @@ class StackedRows:
         out = np.empty(self.shape)
         out[:n, :t] = self.top.dense()
         if self.constrained:
-            out[n:, :t] = self.bottom.dense()
+            out[n:, :t] = self._products.dense()
         if self.intercept:
             out[:n, t] = 1.0
             out[n:, t] = self.constants
@@ -121,7 +131,7 @@ class StackedRows:
         out = np.empty(self.shape[0])
         out[: self.n_top] = self.top.square_norms(m)
         if self.constrained:
-            out[self.n_top :] = self.bottom.square_norms(m)
+            out[self.n_top :] = self._products.square_norms(m)
         if self.intercept:
             out[: self.n_top] += free
             out[self.n_top :] += free * self.constants**2
@@ -132,7 +142,7 @@ class StackedRows:
         above, below = weights[: self.n_top], weights[self.n_top :]
         out = self.top.square_columns(above)
         if self.constrained:
-            out += self.bottom.square_columns(below)
+            out += self._products.square_columns(below)
         if self.intercept:
             out = np.append(out, above.sum() + below @ self.constants**2)
         return out
@@ -140,14 +150,14 @@ class StackedRows:
     def constraint_magnitudes(self, x: Array) -> Array:
         """sum_j |r_ij x_j| for the constraint rows."""
         x, b = self._split(x)
-        return self.bottom.magnitudes(x) + np.abs(b * self.constants)
+        return self._products.magnitudes(x) + np.abs(b * self.constants)
 
     def column_magnitudes(self, u: Array) -> Array:
         """sum_i |u_i r_ij| for every column, the intercept's last."""
         above, below = u[: self.n_top], u[self.n_top :]
         out = self.top.column_magnitudes(above)
         if self.constrained:
-            out += self.bottom.column_magnitudes(below)
+            out += self._products.column_magnitudes(below)
         if self.intercept:
             out = np.append(out, np.abs(above).sum() + np.abs(below) @ np.abs(self.constants))
         return out

@@ -152,7 +152,7 @@ class ArdcaSolver:
             self._restart(u)
         if self.settings.shrink and self._select(u, last):
             self._restart(u)
-        return Candidates(points, u, self.work.trim(slope), stretch=True)
+        return Candidates(points, u, self.work.trim(slope))
 
     def _select(self, u: Array, point: Array) -> bool:
         """Choose the rows worth a step: those not at rest by a margin as wide as margins have moved.

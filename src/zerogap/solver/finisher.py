@@ -25,6 +25,7 @@ from zerogap.solver import augmented, newton_system, small_newton
 from zerogap.solver.damping import SHARES, Damping
 from zerogap.solver.line_search import descend
 from zerogap.solver.solver import Candidates
+from zerogap.solver.stretch import stretched
 
 Array = np.ndarray
 
@@ -101,7 +102,10 @@ class NewtonSolver:
         self.pull[:t] = problem.penalty.pull
         self.damping = Damping(self.mu)
         self.identity = IdentityRows(problem.penalty, extra)
-        self._smooth = loss_registry.traits(problem.loss).differentiable
+        about = loss_registry.traits(problem.loss)
+        self._smooth = about.differentiable
+        gamma = about.smoothness(problem.loss)
+        self._steepest = 1.0 / gamma if gamma else small_newton.STIFFEST
         self.small = small_newton.fits(problem.rows) and self.augmented is augmented
         self.excess = 0.0
         self.settled = 0
@@ -112,7 +116,7 @@ class NewtonSolver:
         self.u = u.copy()
         self.slope = problem.slope(u)
         x = problem.penalty.minimiser(self.slope[: problem.penalty.n_features])
-        self.x = problem.join(np.where(np.isfinite(x), x, 0.0), problem.level)
+        self.x = self._in_reach(np.where(np.isfinite(x), x, 0.0))
         self.v = np.zeros_like(self.x)
         if self.identity.any:
             v = -(self.mu * self.x - self.pull) - self.slope
@@ -126,6 +130,15 @@ class NewtonSolver:
         if self.small:
             self.matrix = problem.rows.dense()
             self.room = small_newton.make_room(*problem.rows.shape)
+
+    def _in_reach(self, x: Array) -> Array:
+        """The best multiple of x*(u): a dual point of another problem may be far too long for this one."""
+        problem = self.problem
+        point = problem.join(x, problem.level)
+        if problem.n_constraints or not problem.n_samples or not x.any():
+            return point
+        longer = stretched(problem, point, 1.0, problem.join(np.zeros_like(x), problem.level))
+        return point if longer is None else longer
 
     def _scale(self) -> None:
         """Initial sigma and s, per family of rows, from the sizes of dual and primal values there."""
@@ -145,7 +158,7 @@ class NewtonSolver:
             aim = 0.0 if about.classification else problem.y
             far = FAR * max(spread, float(np.max(np.abs(self.m[:n] - aim))))
             self.far = far / np.sqrt(np.maximum(columns, 1e-300))
-            usual = spread / np.sqrt(np.maximum(columns, _RARE * max(columns.max(), 1e-300)))
+            usual = spread / np.sqrt(np.maximum(columns, max(_RARE * columns.max(), 1e-300)))
             reach = np.maximum(usual / math.sqrt(self.x.size), np.abs(self.x))
         known = curvature[curvature > 0]
         curvature[curvature == 0] = float(np.median(known)) if known.size else 1.0
@@ -247,7 +260,9 @@ class NewtonSolver:
         )  # fmt: skip
         at = small_newton.Place(self.x, self.m, self.u, self.v, self.sigma, self.s)
         level = bool(self._smooth and self.problem.fit_intercept)
-        rules = small_newton.Rules(STEPS, SHARE, self.tol, SHARES, LONGEST, self.repeated, level)
+        rules = small_newton.Rules(
+            STEPS, SHARE, self.tol, SHARES, self._steepest, LONGEST, self.repeated, level
+        )
         steps, self.excess = small_newton.minimise(self.matrix, self.problem.terms, features, at, room, rules)
         self.active = int(np.count_nonzero(room.h))
         self.forces, self.slope = room.forces, room.slope
@@ -261,7 +276,9 @@ class NewtonSolver:
         problem = self.problem
         h = np.empty(problem.n_rows)
         gradient = self._gradient()
-        self.damping.lend_from(problem.rows.square_columns(problem.weight * np.minimum(self.sigma, 1e4)))
+        sigma = np.minimum(self.sigma, small_newton.STIFFEST)
+        sigma[np.isinf(self.sigma)] = self._steepest
+        self.damping.lend_from(problem.rows.square_columns(problem.weight * sigma))
         for step in range(STEPS):
             d = self.mu + (self.identity.stiffness(self.x, self.v, self.s) if self.identity.any else 0.0)
             self.augmented.stiffness(problem.terms, self.m, self.u, self.sigma, h)
@@ -325,7 +342,7 @@ class NewtonSolver:
         points = [x]
         if problem.penalty.mu_min > 0:
             points.append(np.append(problem.penalty.minimiser(self.slope[:t]), self.x[t:]))
-        return Candidates(points, self._refined())
+        return Candidates(points, self._refined(), stretch=False)
 
     def _refined(self) -> Array:
         """u, moved along its free coordinates to where grad Psi vanishes to the last digit.
@@ -335,7 +352,7 @@ class NewtonSolver:
         """
         problem = self.problem
         u = problem.project_dual(self.u)
-        d, h = self.curvatures
+        (d, h), self.curvatures = self.curvatures, (np.zeros(0), np.zeros(0))  # long vectors, used once
         if not (self.mu == 0.0).any() or not h.any() or self.system is not newton_system:
             return u
         x, v = self.x, self.v

@@ -47,6 +47,10 @@ class Place(NamedTuple):
     s: Array
 
 
+#: The largest sigma that counts when curvature is lent.
+STIFFEST = 1e4
+
+
 class Rules(NamedTuple):
     """When to stop, and how directions are damped."""
 
@@ -54,6 +58,7 @@ class Rules(NamedTuple):
     share: float
     tol: float
     damping: Any
+    steepest: float  # the largest second derivative of a loss that is met as it is (sigma = inf)
     longest: float
     again: bool  # take a step even where the start is good enough
     level: bool  # an intercept under a smooth loss: where all rows are flat, it may still be far off
@@ -125,12 +130,12 @@ def _look(R, weight, f, at, room):
 
 
 @kernel
-def _spare(R, weight, at, out):
+def _spare(R, weight, at, steepest, out):
     """Curvature that all rows together would give, for features that f gives none."""
     for j in range(out.size):
         out[j] = 0.0
     for i in range(at.m.size):
-        push = weight[i] * min(at.sigma[i], 1e4)
+        push = weight[i] * (steepest if at.sigma[i] == np.inf else min(at.sigma[i], STIFFEST))
         for j in range(out.size):
             out[j] += push * R[i, j] ** 2
 
@@ -268,7 +273,7 @@ def _step(R, terms, f, at, room, rules):
 @kernel
 def minimise(R, terms, f, at, room, rules):
     """Newton steps until what is left of the gradient is allowed: their number, and its excess over that."""
-    _spare(R, terms.weight, at, room.spare)
+    _spare(R, terms.weight, at, rules.steepest, room.spare)
     excess = math.inf
     for step in range(rules.steps + 1):
         augmented.forces(terms, at.m, at.u, at.sigma, room.forces)

@@ -15,14 +15,14 @@ Array = np.ndarray
 class Candidates:
     """What a solver offers for certification: primal points (with intercept) and a dual point.
 
-    `slope` spares a product: s(dual), recomputed by `problem.slope` from `dual` itself. `stretch`: the points
-    are minimisers x*(u) or averages of such, so that a multiple of them may be better.
+    `slope` spares a product: s(dual), recomputed by `problem.slope` from `dual` itself. `stretch`: a
+    multiple of a point may be better, as it is for minimisers x*(u) and averages of such.
     """
 
     points: list[Array]
     dual: Array
     slope: Array | None = None
-    stretch: bool = False
+    stretch: bool = True
 
 
 class Solver(Protocol):

@@ -26,17 +26,22 @@ TRIALS = 40
 Bracket = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 
 
-def stretched(problem: Problem, point: Array, gap: float) -> Array | None:
-    """c x (and c b) with the best c, or None where c = 1 is the best. `gap` is the relative gap of x."""
-    margins = problem.rows.dot(point)
-    x, _ = problem.split(point)
+def stretched(problem: Problem, point: Array, gap: float, origin: Array | None = None) -> Array | None:
+    """o + c (p - o) with the best c, or None where c = 1 is the best; o = 0 by default.
+
+    `gap` is the relative gap of the point p: the first guess of how far from 1 the best c is.
+    """
+    o = np.zeros_like(point) if origin is None else origin
+    ray, start = point - o, problem.rows.dot(o)
+    margins = problem.rows.dot(point) - start
 
     def value(c: float) -> float:
-        return problem.primal_from_margins(c * x, c * margins)
+        x, _ = problem.split(o + c * ray)
+        return problem.primal_from_margins(x, start + c * margins)
 
-    start = value(1.0)
-    c, best = _narrowed(value, _bracket(value, start, min(gap, WIDEST)), start)
-    return c * point if best < start - _ROUNDING * abs(start) else None
+    before = value(1.0)
+    c, best = _narrowed(value, _bracket(value, before, min(gap, WIDEST)), before)
+    return o + c * ray if best < before - _ROUNDING * abs(before) else None
 
 
 def _bracket(value: Callable[[float], float], at_one: float, step: float) -> Bracket:
