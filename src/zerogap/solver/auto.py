@@ -155,7 +155,7 @@ class AutoSolver:
             return "newton"
         seconds, passes = self._left()
         may_finish = self._newton_fits and "newton" not in self._retired
-        may_finish = may_finish and (self.name == "sdca" or len(self._trend) >= TREND)
+        may_finish = may_finish and len(self._trend) >= (2 if self.name == "sdca" else TREND)
         if may_finish and self._spent >= TRIAL * self._finish_cost and seconds > self._finish_cost:
             return "newton"
         plain = self.name == "sdca" and self._passes >= PLAIN_PASSES

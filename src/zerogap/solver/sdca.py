@@ -15,6 +15,8 @@ Array = np.ndarray
 
 #: Moves this small, relative to the largest since the last check, end the passes over the live rows.
 SETTLED = 0.1
+#: Passes between checks with shrinking, at least: a check costs a good part of a pass.
+STRIDE = 3.0
 
 
 class SdcaSolver:
@@ -37,6 +39,11 @@ class SdcaSolver:
     def start(self, u: Array) -> None:
         self.u = u.copy()
         self.s = self.work.slope(self.u)
+
+    @property
+    def stride(self) -> float:
+        """Passes worth waiting for between checks."""
+        return STRIDE if self._shrink else 0.0
 
     def advance(self, passes: float, stop: Callable[[], bool]) -> float:
         done, first = 0.0, 0.0

@@ -31,9 +31,8 @@ def stretched(problem: Problem, point: Array, gap: float, origin: Array | None =
 
     `gap` is the relative gap of the point p: the first guess of how far from 1 the best c is.
     """
-    o = np.zeros_like(point) if origin is None else origin
-    ray, start = point - o, problem.rows.dot(o)
-    margins = problem.rows.dot(point) - start
+    o, start = (0.0, 0.0) if origin is None else (origin, problem.rows.dot(origin))
+    ray, margins = point - o, problem.rows.dot(point) - start
 
     def value(c: float) -> float:
         x, _ = problem.split(o + c * ray)
