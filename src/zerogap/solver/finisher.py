@@ -47,6 +47,9 @@ _RARE = 1e-30
 SETTLED = 8
 #: Newton steps are lengthened up to this factor where Psi keeps falling.
 LONGEST = 2.0**20
+#: A smooth loss lends so many times its steepest curvature: with less, directions that are common to all
+#: outputs of a block are left to rounding.
+SMOOTH = 1e3
 #: Newton corrections of the dual point on its way to the certificate.
 REFINEMENTS = 2
 #: Passes between checks of a small problem, as long as it is known not to be solved.
@@ -105,7 +108,7 @@ class NewtonSolver:
         about = loss_registry.traits(problem.loss)
         self._smooth = about.differentiable
         gamma = about.smoothness(problem.loss)
-        self._steepest = 1.0 / gamma if gamma else small_newton.STIFFEST
+        self._steepest = SMOOTH / gamma if gamma else small_newton.STIFFEST
         self.small = small_newton.fits(problem.rows) and self.augmented is augmented
         self.excess = 0.0
         self.settled = 0

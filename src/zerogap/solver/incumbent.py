@@ -14,9 +14,6 @@ from zerogap.solver.stretch import stretched
 
 Array = np.ndarray
 
-#: Relative gaps beyond which a point has more wrong than its length.
-FAR = 0.5
-
 
 class Incumbent:
     """Point and bound need not come from the same check: any feasible pair is a certificate."""
@@ -46,7 +43,7 @@ class Incumbent:
         own, point = min(
             ((combine(problem, side, bound, u), p) for p, side in sides), key=lambda e: _order(e[0])
         )
-        if candidates.stretch and 0.0 < own.relative_gap < FAR and not problem.n_constraints:
+        if candidates.stretch and 0.0 < own.relative_gap < np.inf and not problem.n_constraints:
             longer = stretched(problem, point, own.relative_gap)
             if longer is not None:
                 sides.append((longer, primal_side(problem, longer)))

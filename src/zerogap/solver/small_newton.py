@@ -58,7 +58,7 @@ class Rules(NamedTuple):
     share: float
     tol: float
     damping: Any
-    steepest: float  # the largest second derivative of a loss that is met as it is (sigma = inf)
+    steepest: float  # what counts as sigma where a smooth loss is met as it is (sigma = inf)
     longest: float
     again: bool  # take a step even where the start is good enough
     level: bool  # an intercept under a smooth loss: where all rows are flat, it may still be far off
