@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from zerogap.data.numbers import LARGEST
 from zerogap.exceptions import SettingsError
 from zerogap.problem import loss_registry
+from zerogap.problem import terms as row_terms
 from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import SeparablePenalty
 from zerogap.solver import augmented, newton_system, small_newton
 from zerogap.solver.damping import SHARES, Damping
+from zerogap.solver.first_sigma import constraint_sigma, data_sigma, spread_of
 from zerogap.solver.line_search import descend
 from zerogap.solver.solver import Candidates
 from zerogap.solver.stretch import stretched
@@ -30,9 +31,6 @@ from zerogap.solver.stretch import stretched
 Array = np.ndarray
 
 GROWTH = 5.0
-#: The first sigma of the data rows: this share of the width of the dual domain over the margins' spread. Less
-#: leaves more rows within their kinks at first, and nearer to least squares.
-START = 0.3
 #: Newton steps of one inner minimisation, and the share of the gap that its residual may keep.
 STEPS, SHARE = 60, 0.1
 LARGEST_SIGMA = 1e12
@@ -151,8 +149,8 @@ class NewtonSolver:
         self.far = np.full(self.x.size, np.inf)
         curvature, reach = self.mu.copy(), 1.0 + np.abs(self.x)  # of a typical feature value
         if n:
-            about, spread = loss_registry.traits(problem.loss), _spread(problem)
-            sigma = _data_sigma(problem, spread)
+            about, spread = loss_registry.traits(problem.loss), spread_of(problem)
+            sigma = data_sigma(problem, spread)
             self.sigma[:n] = np.inf if about.differentiable else sigma
             only_data = np.where(np.arange(problem.n_rows) < n, problem.weight, 0.0)
             columns = problem.rows.square_columns(only_data)
@@ -277,11 +275,9 @@ class NewtonSolver:
         if self.small:
             return self._minimise_small()
         problem = self.problem
+        self._lend()
         h = np.empty(problem.n_rows)
         gradient = self._gradient()
-        sigma = np.minimum(self.sigma, small_newton.STIFFEST)
-        sigma[np.isinf(self.sigma)] = self._steepest
-        self.damping.lend_from(problem.rows.square_columns(problem.weight * sigma))
         for step in range(STEPS):
             d = self.mu + (self.identity.stiffness(self.x, self.v, self.s) if self.identity.any else 0.0)
             self.augmented.stiffness(problem.terms, self.m, self.u, self.sigma, h)
@@ -295,6 +291,12 @@ class NewtonSolver:
                 return step + 1
             gradient = self._gradient()
         return STEPS
+
+    def _lend(self) -> None:
+        push = np.minimum(self.sigma, small_newton.STIFFEST)
+        push[np.isinf(self.sigma)] = self._steepest
+        push *= self.problem.weight
+        self.damping.lend_from(self.problem.rows.square_columns(push))
 
     def _newton_step(self, gradient: Array, d: Array, h: Array) -> bool:
         """Move x along a Newton direction; more damped ones follow where the first fails to descend."""
@@ -354,16 +356,20 @@ class NewtonSolver:
         rounding must not reach the repair of the dual, which would push it into any free coordinate.
         """
         problem = self.problem
-        u = problem.project_dual(self.u)
         (d, h), self.curvatures = self.curvatures, (np.zeros(0), np.zeros(0))  # long vectors, used once
         if not (self.mu == 0.0).any() or not h.any() or self.system is not newton_system:
-            return u
+            return problem.project_dual(self.u)
+        u = self.u.copy() if self.small else self.forces  # which the next step makes anew
+        u[:] = self.u
+        row_terms.project(problem.terms, u)
         x, v = self.x, self.v
         for _ in range(REFINEMENTS):
             left = self.mu * x - self.pull + problem.slope(u) + v
             change = self.system.solve(problem.rows, d, h, -left, 1e-12)
-            moved = problem.rows.dot(change) * h
-            u = problem.project_dual(u + np.divide(moved, problem.weight, out=moved, where=h > 0.0))
+            moved = problem.rows.dot(change)
+            moved *= h
+            u += np.divide(moved, problem.weight, out=moved, where=h > 0.0)
+            row_terms.project(problem.terms, u)
             x, v = x + change, v + np.where(d > self.mu, d - self.mu, 0.0) * change
         return u
 
@@ -372,27 +378,3 @@ def _grow(sigma: Array, largest: Any) -> None:
     """Multiply by GROWTH up to the largest; what is infinite stays so."""
     grown = np.minimum(sigma * GROWTH, np.maximum(largest, sigma))
     sigma[:] = np.where(np.isfinite(sigma), grown, sigma)
-
-
-def _spread(problem: Problem) -> float:
-    """The spread of the margins that the data rows ask for."""
-    if loss_registry.traits(problem.loss).classification:
-        return 1.0
-    w = problem.weight[: problem.n_samples]  # a row of weight 2 counts as two, one of weight 0 as none
-    spread = float(w @ np.abs(problem.y - w @ problem.y))
-    return max(spread, 1.0 / LARGEST) if spread else 1.0
-
-
-def constraint_sigma(norms: Array) -> Array:
-    """sigma of the constraint rows, from the squares of their norms in the metric of f."""
-    return 10.0 / np.where(norms > 0, np.maximum(norms, LARGEST**-2), 1.0)
-
-
-def _data_sigma(problem: Problem, spread: float) -> float:
-    """sigma of the data rows."""
-    about = loss_registry.traits(problem.loss)
-    gamma = about.smoothness(problem.loss)
-    width = min(about.lipschitz(problem.loss), spread / gamma if gamma else math.inf)
-    sigma = START * (width if math.isfinite(width) else 1.0) / spread
-    # phi'' <= 1/gamma: a sigma far beyond it meets a smooth loss as it is
-    return max(sigma, 1e4 / gamma) if gamma else sigma

@@ -15,7 +15,8 @@ import numpy as np
 from zerogap.problem import loss_registry
 from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import SeparablePenalty
-from zerogap.solver.finisher import GROWTH, LOST, STEPS, NewtonSolver, constraint_sigma
+from zerogap.solver.finisher import GROWTH, LOST, STEPS, NewtonSolver
+from zerogap.solver.first_sigma import constraint_sigma
 
 Array = np.ndarray
 
