@@ -179,8 +179,9 @@ class DenseRows:
     def gram(self, weights: Array) -> Array:
         out = np.zeros((self.shape[1], self.shape[1]))
         for rows, block in self._blocks(max(_PRODUCT_ENTRIES, self.shape[1] ** 2)):
-            used = np.flatnonzero(weights[rows])
-            scaled = block[used] * np.sqrt(weights[rows][used])[:, None]
+            root = np.sqrt(weights[rows])
+            used = np.flatnonzero(root)
+            scaled = block * root[:, None] if used.size == root.size else block[used] * root[used][:, None]
             out += scaled.T @ scaled
         return out
 
