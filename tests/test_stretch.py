@@ -38,6 +38,8 @@ def test_no_multiple_is_better_than_the_best_point():
 def test_a_coordinate_method_offers_it():
     """Where the regularisation is weak, x*(u) misses little but its length."""
     problem = weak_svm()
-    result = zg.solve(problem, algorithm="sdca", random_state=0, tol=1e-2, max_passes=50, warn=False)
+    result = zg.solve(
+        problem, algorithm=zg.SDCA(shrink=True), random_state=0, tol=1e-2, max_passes=50, warn=False
+    )
     x_of_u = problem.primal_from_dual(result.dual)
     assert result.certificate.primal < problem.primal(x_of_u, result.intercept)

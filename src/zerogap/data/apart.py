@@ -55,6 +55,15 @@ def _add_cross(others, own, weights, out):
 
 
 @kernel
+def _add_counts(rows, n, out):
+    """out_j += how many of the n rows touch column j"""
+    for i in range(n):
+        first, stop = span(rows, i)
+        for p in range(first, stop):
+            out[column(rows, p, first)] += 1
+
+
+@kernel
 def _choose(columns, order, used, chosen):
     """chosen_j, in the given order, for columns that share no row with one chosen before."""
     for j in order:
@@ -75,11 +84,16 @@ def find(rows: Any) -> Apart | None:
     t = rows.top.shape[1]
     if t <= MANY or not isinstance(rows.top, SparseRows):
         return None
+    counts = np.zeros(t, dtype=np.int64)
+    _add_counts(rows.top.compiled(), rows.n_top, counts)
+    _add_counts(rows.bottom.compiled(), rows.shape[0] - rows.n_top, counts)
+    if np.sort(counts)[: int(SHARE * t)].sum() > rows.shape[0]:
+        return None  # even the rarest columns meet in some row
     stacked = sp.vstack([rows.top.matrix, rows.bottom.matrix], format="csr")
     columns = SparseRows(sp.csr_array(stacked.T))
     chosen = np.zeros(t, dtype=np.bool_)
     used = np.zeros(rows.shape[0], dtype=np.bool_)
-    _choose(columns.compiled(), np.argsort(np.diff(columns.matrix.indptr), kind="stable"), used, chosen)
+    _choose(columns.compiled(), np.argsort(counts, kind="stable"), used, chosen)
     count = int(chosen.sum())
     if count < SHARE * t or (t + 1 - count) * count > LARGEST_CROSS:
         return None

@@ -117,4 +117,4 @@ class ActiveSetSolver:
     def candidates(self) -> Candidates:
         problem = self.problem
         points = [problem.join(self.x, self._level)]
-        return Candidates(points, self.u.copy(), self.slope.copy(), stretch=False)
+        return Candidates(points, self.u.copy(), self.slope.copy())

@@ -152,7 +152,7 @@ class ArdcaSolver:
             self._restart(u)
         if self.settings.shrink and self._select(u, last):
             self._restart(u)
-        return Candidates(points, u, self.work.trim(slope))
+        return Candidates(points, u, self.work.trim(slope), stretch=self.settings.shrink)
 
     def _select(self, u: Array, point: Array) -> bool:
         """Choose the rows worth a step: those not at rest by a margin as wide as margins have moved.
@@ -165,10 +165,14 @@ class ArdcaSolver:
         before, self._margins = self._margins, margins
         if before is None:
             return False
-        width = np.full(u.size, WIDTH * float(np.quantile(np.abs(margins - before), 0.99)))
+        np.subtract(margins, before, out=before)
+        np.abs(before, out=before)
+        width = before  # long vectors are few: the next one takes its place
+        width[:] = WIDTH * float(np.quantile(before, 0.99, overwrite_input=True))
         live, moving = np.empty(u.size, dtype=np.bool_), np.empty(u.size, dtype=np.bool_)
         kernels.select_live(w.terms, margins, u, w.tau, width, live)
-        kernels.select_live(w.terms, margins, u, w.tau, 0.0 * width, moving)
+        width[:] = 0.0
+        kernels.select_live(w.terms, margins, u, w.tau, width, moving)
         chosen = self._rows[live[self._rows]]
         self.chosen = chosen if chosen.size else self._rows
         moving[self._live] = False

@@ -23,4 +23,4 @@ class BlockNewton(NewtonSolver):
 
     def candidates(self) -> Candidates:
         found = super().candidates()
-        return Candidates([self.problem.centred(point) for point in found.points], found.dual, stretch=False)
+        return Candidates([self.problem.centred(point) for point in found.points], found.dual)

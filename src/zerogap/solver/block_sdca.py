@@ -95,4 +95,4 @@ class BlockSdca:
         x = problem.penalty.minimiser(self.slope[: problem.penalty.n_features])
         self._center = self._center - self._scale * self.s[-1]
         point = problem.centred(problem.join(x, self._center))
-        return Candidates([point], self.u.copy(), self.slope, stretch=False)
+        return Candidates([point], self.u.copy(), self.slope)

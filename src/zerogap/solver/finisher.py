@@ -347,7 +347,7 @@ class NewtonSolver:
         points = [x]
         if problem.penalty.mu_min > 0:
             points.append(np.append(problem.penalty.minimiser(self.slope[:t]), self.x[t:]))
-        return Candidates(points, self._refined(), stretch=False)
+        return Candidates(points, self._refined())
 
     def _refined(self) -> Array:
         """u, moved along its free coordinates to where grad Psi vanishes to the last digit.

@@ -68,7 +68,7 @@ class SdcaSolver:
         point = self.work.point(self.s)
         self._live = self._select(point)
         self.work.step_out(point)
-        return Candidates([point], self.u.copy(), self.work.trim(self.s))
+        return Candidates([point], self.u.copy(), self.work.trim(self.s), stretch=self._shrink)
 
     def _select(self, point: Array) -> Array:
         """Every check looks at every row again: those not at rest by a margin as wide as the last moves."""

@@ -22,7 +22,7 @@ class Candidates:
     points: list[Array]
     dual: Array
     slope: Array | None = None
-    stretch: bool = True
+    stretch: bool = False
 
 
 class Solver(Protocol):

@@ -32,11 +32,15 @@ def stretched(problem: Problem, point: Array, gap: float, origin: Array | None =
     `gap` is the relative gap of the point p: the first guess of how far from 1 the best c is.
     """
     o, start = (0.0, 0.0) if origin is None else (origin, problem.rows.dot(origin))
-    ray, margins = point - o, problem.rows.dot(point) - start
+    ray = point if origin is None else point - o
+    margins = problem.rows.dot(point)
+    margins -= start
 
     def value(c: float) -> float:
-        x, _ = problem.split(o + c * ray)
-        return problem.primal_from_margins(x, start + c * margins)
+        x, m = c * ray, c * margins
+        x += o
+        m += start
+        return problem.primal_from_margins(problem.split(x)[0], m)
 
     before = value(1.0)
     c, best = _narrowed(value, _bracket(value, before, min(gap, WIDEST)), before)
