@@ -13,11 +13,11 @@ import numpy as np
 from zerogap.paper.problems import LEVELS, MU, N
 from zerogap.problem.problem import Problem
 from zerogap.reference.registry import METHODS
-from zerogap.result.certificate import combine, primal_side
+from zerogap.result.certificate import primal_side
 from zerogap.solver.ardca import lemma_steps
 from zerogap.solver.driver import make_solver
 from zerogap.solver.settings import ARDCA, SDCA
-from zerogap.solver.solver import Candidates, Learner
+from zerogap.solver.solver import Candidates
 from zerogap.solver.workspace import Workspace
 
 Array = np.ndarray
@@ -130,9 +130,6 @@ def trace(problem: Problem, settings: Any, picks: tuple[str, ...], passes: int, 
             done += solver.advance(due - done, _never)
         offered = solver.candidates()
         bound = -problem.dual(offered.dual)
-        if isinstance(solver, Learner):  # as the library's own loop does
-            sides = (primal_side(problem, x) for x in offered.points)
-            solver.learn(combine(problem, min(sides, key=_order), bound, offered.dual))
         for pick, out in zip(picks, rows, strict=True):
             side = min((primal_side(problem, x) for x in _picked(offered, pick)), key=_order)
             out.append((done + extra, side.value, float(np.max(side.violations, initial=0.0)), bound))

@@ -135,9 +135,6 @@ class AutoSolver:
 
     def learn(self, certificate: Certificate) -> None:
         """Note the progress, and change the phase when another one promises an earlier end."""
-        inner: Any = self._inner
-        if hasattr(inner, "learn"):
-            inner.learn(certificate)
         error = min(max(certificate.error, 1e-300), 1e300)
         self._trend.append((self._passes, math.log10(error)))
         following = self._following()
