@@ -36,7 +36,7 @@ class Incumbent:
         problem, u = self.problem, candidates.dual
         slope = candidates.slope
         if self.repair.any:
-            u, slope = self.repair(u, candidates.points[0]), None
+            u, slope = self.repair(u, candidates.points[0], candidates.stiffness), None
         slope = problem.slope(u) if slope is None else slope
         bound = -problem.dual_from_slope(u, slope)
         sides = [(point, primal_side(problem, point)) for point in candidates.points]
