@@ -14,7 +14,6 @@ Compiled verbs, for the coordinate kernels: `span`, `column`, `entry` walk the e
 one loop serves every storage.
 """
 
-import functools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -81,7 +80,7 @@ def _(rows, i):
 
 @span.on(Sparse)
 def _(rows, i):
-    return rows.indptr[np.uint64(i)], rows.indptr[np.uint64(i) + np.uint64(1)]
+    return np.uint64(rows.indptr[np.uint64(i)]), np.uint64(rows.indptr[np.uint64(i) + np.uint64(1)])
 
 
 @column.on(Dense)
@@ -263,10 +262,9 @@ class SparseRows:
             yield rows, self.matrix[rows].astype(np.float64, copy=False)
 
     def dot(self, x: Array) -> Array:
-        out = np.empty((self.shape[0], *x.shape[1:]))
-        for rows, block in self._blocks():
-            out[rows] = block @ x
-        return out
+        if self.matrix.dtype == np.float64:
+            return self.matrix @ x
+        return np.concatenate([block @ x for _, block in self._blocks()])
 
     def tdot(self, u: Array) -> Array:
         if self.matrix.dtype == np.float64:
@@ -328,14 +326,10 @@ class SparseRows:
         """The rows as a float64 matrix."""
         return self.matrix.toarray().astype(np.float64, copy=False)
 
-    @functools.cached_property
-    def _pointers(self) -> Array:
-        return self.matrix.indptr.astype(np.int64, copy=False).view(np.uint64)
-
     def compiled(self) -> Sparse:
-        indices = self.matrix.indices
-        unsigned = np.uint32 if indices.dtype == np.int32 else np.uint64
-        return Sparse(self.matrix.data, indices.view(unsigned), self._pointers)
+        parts = self.matrix.indices, self.matrix.indptr
+        indices, indptr = (a.view(np.uint32 if a.dtype == np.int32 else np.uint64) for a in parts)
+        return Sparse(self.matrix.data, indices, indptr)
 
     @property
     def nonzeros(self) -> int:

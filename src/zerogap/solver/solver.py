@@ -11,7 +11,7 @@ from zerogap.result.certificate import Certificate
 Array = np.ndarray
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Candidates:
     """What a solver offers for certification: primal points (with intercept) and a dual point.
 
