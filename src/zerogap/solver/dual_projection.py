@@ -69,7 +69,7 @@ class _Projection:
         self.size = self._sizes()
 
     def _sizes(self) -> Array:
-        """The terms of the slopes, and what rounding of the margins adds to them, as if it had reached GOAL."""
+        """The terms of the slopes; what rounding of the margins adds to them counts as GOAL reached."""
         problem = self.parent.problem
         size = self.rows.column_magnitudes(problem.weight * self.u)
         augmented.stiffness(problem.terms, self.m, self.u, self.sigma, self.h)
