@@ -109,7 +109,7 @@ def _add_rows(rows, u, out):
 
 @kernel
 def _add_gram(rows, weights, out):
-    """Lower triangle of out += sum_i weights_i r_i r_i^T; columns ascend within a row."""
+    """out += sum_i weights_i r_i r_i^T, out = 0 before; columns ascend within a row."""
     for i in range(weights.size):
         if weights[i] == 0.0:
             continue
@@ -120,6 +120,9 @@ def _add_gram(rows, weights, out):
             for q in range(first, p):
                 out[j, column(rows, q, first)] += scaled * entry(rows, q)
             out[j, j] += scaled * entry(rows, p)
+    for j in range(out.shape[0]):
+        for k in range(j):
+            out[k, j] = out[j, k]
 
 
 @kernel
@@ -177,6 +180,10 @@ class DenseRows:
 
     def gram(self, weights: Array) -> Array:
         out = np.zeros((self.shape[1], self.shape[1]))
+        if weights.size and weights[0] == np.min(weights) == np.max(weights):
+            for _, block in self._blocks():
+                out += block.T @ block
+            return weights[0] * out
         for rows, block in self._blocks(max(_PRODUCT_ENTRIES, self.shape[1] ** 2)):
             root = np.sqrt(weights[rows])
             used = np.flatnonzero(root)
@@ -278,7 +285,7 @@ class SparseRows:
     def gram(self, weights: Array) -> Array:
         out = np.zeros((self.shape[1], self.shape[1]))
         _add_gram(self.compiled(), weights, out)
-        return out + np.tril(out, -1).T
+        return out
 
     def outer(self, metric: Array) -> Array:
         """R diag(metric) R^T."""

@@ -20,7 +20,7 @@ from zerogap.solver.line_search import SLACK, TRIALS, narrowed
 Array = np.ndarray
 
 #: Up to so many features, and multiply-adds to form a matrix of them, calls cost more than arithmetic.
-FEATURES, WORK = 40, 1_000_000
+FEATURES, WORK = 100, 1_000_000
 
 
 class Features(NamedTuple):
