@@ -181,9 +181,7 @@ class DenseRows:
     def gram(self, weights: Array) -> Array:
         out = np.zeros((self.shape[1], self.shape[1]))
         if weights.size and weights[0] == np.min(weights) == np.max(weights):
-            for _, block in self._blocks():
-                out += block.T @ block
-            return weights[0] * out
+            return weights[0] * sum((block.T @ block for _, block in self._blocks()), out)
         for rows, block in self._blocks(max(_PRODUCT_ENTRIES, self.shape[1] ** 2)):
             root = np.sqrt(weights[rows])
             used = np.flatnonzero(root)
