@@ -102,14 +102,15 @@ def _(rows, p):
 def _add_rows(rows, u, out):
     """out += sum_i u_i r_i"""
     for i in range(u.size):
-        first, stop = span(rows, i)
-        for p in range(first, stop):
-            out[column(rows, p, first)] += u[i] * entry(rows, p)
+        if u[i] != 0.0:
+            first, stop = span(rows, i)
+            for p in range(first, stop):
+                out[column(rows, p, first)] += u[i] * entry(rows, p)
 
 
 @kernel
 def _add_gram(rows, weights, out):
-    """Lower triangle of out += sum_i weights_i r_i r_i^T; columns ascend within a row."""
+    """out += sum_i weights_i r_i r_i^T, out = 0 before; columns ascend within a row."""
     for i in range(weights.size):
         if weights[i] == 0.0:
             continue
@@ -120,6 +121,9 @@ def _add_gram(rows, weights, out):
             for q in range(first, p):
                 out[j, column(rows, q, first)] += scaled * entry(rows, q)
             out[j, j] += scaled * entry(rows, p)
+    for j in range(out.shape[0]):
+        for k in range(j):
+            out[k, j] = out[j, k]
 
 
 @kernel
@@ -177,6 +181,8 @@ class DenseRows:
 
     def gram(self, weights: Array) -> Array:
         out = np.zeros((self.shape[1], self.shape[1]))
+        if weights.size and weights[0] == np.min(weights) == np.max(weights):
+            return weights[0] * sum((block.T @ block for _, block in self._blocks()), out)
         for rows, block in self._blocks(max(_PRODUCT_ENTRIES, self.shape[1] ** 2)):
             root = np.sqrt(weights[rows])
             used = np.flatnonzero(root)
@@ -267,8 +273,6 @@ class SparseRows:
         return np.concatenate([block @ x for _, block in self._blocks()])
 
     def tdot(self, u: Array) -> Array:
-        if self.matrix.dtype == np.float64:
-            return self.matrix.T @ u
         if u.ndim > 1:
             return np.stack([self.tdot(part) for part in u.T], axis=-1)
         out = np.zeros(self.shape[1])
@@ -278,7 +282,7 @@ class SparseRows:
     def gram(self, weights: Array) -> Array:
         out = np.zeros((self.shape[1], self.shape[1]))
         _add_gram(self.compiled(), weights, out)
-        return out + np.tril(out, -1).T
+        return out
 
     def outer(self, metric: Array) -> Array:
         """R diag(metric) R^T."""

@@ -51,6 +51,8 @@ LONGEST = 2.0**20
 SMOOTH = 1e3
 #: Newton corrections of the dual point on its way to the certificate.
 REFINEMENTS = 2
+#: A dual point is worth refining once the rows' share of the gap is within so many times the tolerance.
+NEAR = 100.0
 #: Passes between checks of a small problem, as long as it is known not to be solved.
 STRIDE = 40.0
 
@@ -83,6 +85,7 @@ class NewtonSolver:
         self._steepest = SMOOTH / gamma if gamma else small_newton.STIFFEST
         self.small = small_newton.fits(problem.rows) and self.augmented is augmented
         self.excess = 0.0
+        self.near = True
         self.settled = 0
         self.repeated = False
         self.share = 1.0  # of a proximal term, where there is one
@@ -319,7 +322,9 @@ class NewtonSolver:
         with np.errstate(over="ignore"):
             left = 0.5 * float(np.sum(gradient**2 / np.maximum(metric, 1e-300)))
         gap = self.augmented.row_gaps(self.problem.terms, self.m, self.forces)
-        allowed = max(SHARE * gap, 0.05 * self.tol * self._size(), 1e-32)
+        size = self._size()
+        self.near = gap <= NEAR * self.tol * size
+        allowed = max(SHARE * gap, 0.05 * self.tol * size, 1e-32)
         self.excess = left / allowed
         return left <= allowed
 
@@ -350,7 +355,8 @@ class NewtonSolver:
         """
         problem = self.problem
         (d, h), self.curvatures = self.curvatures, (np.zeros(0), np.zeros(0))  # long vectors, used once
-        if not (self.mu == 0.0).any() or not h.any() or self.system is not newton_system:
+        exact = self.near and (self.mu == 0.0).any() and h.any()
+        if not exact or self.system is not newton_system:
             return problem.project_dual(self.u)
         u = self.u.copy() if self.small else self.forces  # which the next step makes anew
         u[:] = self.u
