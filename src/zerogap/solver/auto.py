@@ -55,6 +55,7 @@ class AutoSolver:
         self._spent = 0.0  # modelled seconds in the current phase, checks included
         self._passes = 0.0  # of the current phase
         self._trend: list[tuple[float, float]] = []  # passes, log10 error; this phase
+        self._bounds: list[float] = []  # with it
         self._retired: set[str] = set()
 
     @property
@@ -104,7 +105,7 @@ class AutoSolver:
 
     def _enter(self, name: str) -> None:
         self.name = name
-        self._spent, self._passes, self._trend = 0.0, 0.0, []
+        self._spent, self._passes, self._trend, self._bounds = 0.0, 0.0, [], []
         self._inner = self._solver(name)
         self._inner.start(self._dual)
 
@@ -137,6 +138,7 @@ class AutoSolver:
         """Note the progress, and change the phase when another one promises an earlier end."""
         error = min(max(certificate.error, 1e-300), 1e300)
         self._trend.append((self._passes, math.log10(error)))
+        self._bounds.append(certificate.dual)
         following = self._following()
         if following != self.name:
             self._enter(following)
@@ -161,9 +163,12 @@ class AutoSolver:
         return self.name
 
     def _idle(self) -> bool:
-        """No better error in the last IDLE checks of this phase."""
+        """No better error and no better bound in the last IDLE checks of this phase."""
         errors = [error for _, error in self._trend]
-        return len(errors) > IDLE and min(errors[-IDLE:]) >= min(errors[:-IDLE]) - 0.005
+        if len(errors) <= IDLE or min(errors[-IDLE:]) < min(errors[:-IDLE]) - 0.005:
+            return False
+        before = max(self._bounds[:-IDLE])
+        return max(self._bounds[-IDLE:]) <= before + 0.01 * abs(before)
 
     def _left(self) -> tuple[float, float]:
         """Seconds and passes until the tolerance, by the trend of the phase's later half."""
