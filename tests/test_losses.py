@@ -79,7 +79,7 @@ def test_fenchel_young_at_the_derivative(case, data):
     room = verbs.value(loss, m, y) + verbs.conjugate(loss, u, y) - u * m
     assert room >= -1e-13 * (1.0 + abs(u * m))
     derivative, jump = centred_difference(lambda q: verbs.value(loss, q, y), m, 1e-5)
-    assume(jump < 1e-3)  # no kink between the three points
+    assume(jump < 1e-4)  # no kink between the three points
     u = min(max(derivative, low), high)
     assert derivative == pytest.approx(u, abs=1e-9 * (1.0 + abs(u)))
     room = verbs.value(loss, m, y) + verbs.conjugate(loss, u, y) - u * m
@@ -274,9 +274,8 @@ def test_compiled_rows_are_the_python_ones(case):
     row_terms.conjugates(problem.terms, u, out)
     pairs = zip(u, y, strict=True)
     np.testing.assert_allclose(out, [verbs.conjugate(loss, *pair) for pair in pairs], rtol=1e-13, atol=1e-15)
-    row_terms.loss_values(problem.terms, v, out)
-    pairs = zip(v, y, strict=True)
-    np.testing.assert_allclose(out, [verbs.value(loss, *pair) for pair in pairs], rtol=1e-13, atol=1e-15)
+    values = [verbs.value(loss, *pair) for pair in zip(v, y, strict=True)]
+    np.testing.assert_allclose(row_terms.loss_sum(problem.terms, v), problem.weight @ values, rtol=1e-13)
     row_terms.project(problem.terms, v)
     np.testing.assert_array_equal(v, u)
 

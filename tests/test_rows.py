@@ -202,8 +202,8 @@ def test_canonical_csr_is_not_copied(container, dtype):
     compiled = rows.compiled()
     assert np.shares_memory(compiled.data, X.data)
     assert np.shares_memory(compiled.indices, X.indices)
-    assert compiled.indices.dtype == np.uint32
-    assert compiled.indptr.dtype == np.uint64
+    assert np.shares_memory(compiled.indptr, X.indptr)
+    assert compiled.indices.dtype == compiled.indptr.dtype == np.uint32
 
 
 def test_wide_indices_are_not_copied():

@@ -14,7 +14,6 @@ Compiled verbs, for the coordinate kernels: `span`, `column`, `entry` walk the e
 one loop serves every storage.
 """
 
-import functools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -81,7 +80,7 @@ def _(rows, i):
 
 @span.on(Sparse)
 def _(rows, i):
-    return rows.indptr[np.uint64(i)], rows.indptr[np.uint64(i) + np.uint64(1)]
+    return np.uint64(rows.indptr[np.uint64(i)]), np.uint64(rows.indptr[np.uint64(i) + np.uint64(1)])
 
 
 @column.on(Dense)
@@ -110,7 +109,7 @@ def _add_rows(rows, u, out):
 
 @kernel
 def _add_gram(rows, weights, out):
-    """Lower triangle of out += sum_i weights_i r_i r_i^T; columns ascend within a row."""
+    """out += sum_i weights_i r_i r_i^T, out = 0 before; columns ascend within a row."""
     for i in range(weights.size):
         if weights[i] == 0.0:
             continue
@@ -121,6 +120,9 @@ def _add_gram(rows, weights, out):
             for q in range(first, p):
                 out[j, column(rows, q, first)] += scaled * entry(rows, q)
             out[j, j] += scaled * entry(rows, p)
+    for j in range(out.shape[0]):
+        for k in range(j):
+            out[k, j] = out[j, k]
 
 
 @kernel
@@ -178,6 +180,8 @@ class DenseRows:
 
     def gram(self, weights: Array) -> Array:
         out = np.zeros((self.shape[1], self.shape[1]))
+        if weights.size and weights[0] == np.min(weights) == np.max(weights):
+            return weights[0] * sum((block.T @ block for _, block in self._blocks()), out)
         for rows, block in self._blocks(max(_PRODUCT_ENTRIES, self.shape[1] ** 2)):
             root = np.sqrt(weights[rows])
             used = np.flatnonzero(root)
@@ -263,10 +267,9 @@ class SparseRows:
             yield rows, self.matrix[rows].astype(np.float64, copy=False)
 
     def dot(self, x: Array) -> Array:
-        out = np.empty((self.shape[0], *x.shape[1:]))
-        for rows, block in self._blocks():
-            out[rows] = block @ x
-        return out
+        if self.matrix.dtype == np.float64:
+            return self.matrix @ x
+        return np.concatenate([block @ x for _, block in self._blocks()])
 
     def tdot(self, u: Array) -> Array:
         if self.matrix.dtype == np.float64:
@@ -280,7 +283,7 @@ class SparseRows:
     def gram(self, weights: Array) -> Array:
         out = np.zeros((self.shape[1], self.shape[1]))
         _add_gram(self.compiled(), weights, out)
-        return out + np.tril(out, -1).T
+        return out
 
     def outer(self, metric: Array) -> Array:
         """R diag(metric) R^T."""
@@ -328,14 +331,10 @@ class SparseRows:
         """The rows as a float64 matrix."""
         return self.matrix.toarray().astype(np.float64, copy=False)
 
-    @functools.cached_property
-    def _pointers(self) -> Array:
-        return self.matrix.indptr.astype(np.int64, copy=False).view(np.uint64)
-
     def compiled(self) -> Sparse:
-        indices = self.matrix.indices
-        unsigned = np.uint32 if indices.dtype == np.int32 else np.uint64
-        return Sparse(self.matrix.data, indices.view(unsigned), self._pointers)
+        parts = self.matrix.indices, self.matrix.indptr
+        indices, indptr = (a.view(np.uint32 if a.dtype == np.int32 else np.uint64) for a in parts)
+        return Sparse(self.matrix.data, indices, indptr)
 
     @property
     def nonzeros(self) -> int:

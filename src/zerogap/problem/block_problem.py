@@ -128,7 +128,7 @@ class BlockProblem(Problem):
     def primal_from_margins(self, x: Array, margins: Array) -> float:
         return super().primal_from_margins(np.ravel(x), margins)
 
-    def _loss_sum(self, margins: Array) -> float:
+    def loss_sum(self, margins: Array) -> float:
         losses = np.empty(self.n_samples)
         block_terms.loss_values(self.terms, self.blocks(margins), losses)
         return float(self.row_weight[: self.n_samples] @ losses)

@@ -9,6 +9,7 @@ bound for it is one for all of them.
 """
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -126,8 +127,7 @@ class JointQuantiles:
             one = np.broadcast_to(np.asarray(values, dtype=np.float64) * scale, (self.n_features,))
             return np.tile(np.append(one, [at_intercept] * extra), count)
 
-        mean_row = self.base.tdot(self.weight)
-        rest = -np.outer(self.levels - 0.5, mean_row).ravel() / count
+        rest = -np.outer(self.levels - 0.5, self._mean_row()).ravel() / count
         return ElasticNet(
             l2=tile(f.mu, 0.0, 1.0 / count),
             l1=tile(f.l1, 0.0, 1.0 / count),
@@ -136,6 +136,16 @@ class JointQuantiles:
             center=tile(f.center, 0.0),
             linear=tile(f.linear, 0.0, 1.0 / count) + rest,
         )
+
+    def _mean_row(self) -> Array:
+        """The weighted mean of the rows, summed in parts.
+
+        Columns that depend on each other must have dependent means, or nothing bounds the objective. A long
+        sum of equal numbers is rounded the same way at every step.
+        """
+        n = self.base.shape[0]
+        parts = np.array_split(np.arange(n), max(1, math.isqrt(n)))
+        return np.sum([self.base.take(rows).tdot(self.weight[rows]) for rows in parts], axis=0)
 
     def _per_level(self, constraint: Between) -> Between:
         """A constraint for every level, level after level."""

@@ -237,13 +237,11 @@ class Problem:
 
     def primal_from_margins(self, x: Array, margins: Array) -> float:
         """The same, when `margins` = rows.dot(x) is at hand."""
-        return self.penalty.value(x) + (self._loss_sum(margins) if self.n_samples else 0.0)
+        return self.penalty.value(x) + self.loss_sum(margins)
 
-    def _loss_sum(self, margins: Array) -> float:
+    def loss_sum(self, margins: Array) -> float:
         """sum_i w_i loss_i over the data rows."""
-        losses = np.empty(self.n_samples)
-        row_terms.loss_values(self.terms, margins, losses)
-        return float(self.weight[: self.n_samples] @ losses)
+        return float(row_terms.loss_sum(self.terms, margins)) if self.n_samples else 0.0
 
     def _conjugate_sum(self, u: Array) -> float:
         """sum_i w_i phi_i*(u_i)."""

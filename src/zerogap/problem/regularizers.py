@@ -16,6 +16,7 @@ import numpy as np
 from zerogap._jit import verb
 from zerogap.data.numbers import LARGEST
 from zerogap.exceptions import ProblemError
+from zerogap.problem.absolute import soften, weighted_l1
 
 Array = np.ndarray
 
@@ -168,7 +169,7 @@ class SeparablePenalty:
         """f(x), inf outside the box."""
         if self.boxed and (np.any(x < self.lower) or np.any(x > self.upper)):
             return np.inf
-        return self._quadratic(x) + (self._absolute(np.abs(x)) if self._soft else 0.0)
+        return self._quadratic(x) + (weighted_l1(x, self.l1) if self._soft else 0.0)
 
     def _quadratic(self, x: Array) -> float:
         """sum_j mu_j/2 (x_j - c_j)^2 + q_j x_j, without a temporary where c = 0."""
@@ -182,8 +183,7 @@ class SeparablePenalty:
         """argmin_x f(x) + s.x; where mu_j = 0, any finite element of it."""
         x = self.pull - s
         if self._soft:
-            part = np.maximum(x, -self.l1)  # the soft threshold; np.clip takes ten times as long on few
-            x -= np.minimum(part, self.l1, out=part)
+            soften(x, self.l1)
         if self.mu_min > 0.0:
             x /= self.mu
         else:
@@ -199,12 +199,7 @@ class SeparablePenalty:
         if not np.isfinite(x).all():
             return np.inf
         total = -float(np.einsum("j,j->", s, x)) - self._quadratic(x)
-        return total - self._absolute(np.abs(x, out=x)) if self._soft else total
-
-    def _absolute(self, size: Array) -> float:
-        """sum_j l1_j size_j, overwriting size."""
-        size *= self.l1
-        return float(size.sum())
+        return total - weighted_l1(x, self.l1) if self._soft else total
 
     def compiled(self, free: Free) -> Any:
         uniform = all(np.ndim(p) == 0 for p in (self.mu, self.l1, self.pull))

@@ -59,10 +59,12 @@ def _(terms, i, v, tau):
 
 
 @kernel
-def loss_values(terms, m, out):
-    """out_i = phi_i(m_i) on the data rows."""
+def loss_sum(terms, m):
+    """sum_i w_i phi_i(m_i) over the data rows."""
+    total = 0.0
     for i in range(terms.y.size):
-        out[i] = losses.value(terms.loss, m[i], terms.y[i])
+        total += terms.weight[i] * losses.value(terms.loss, m[i], terms.y[i])
+    return total
 
 
 @kernel

@@ -41,8 +41,10 @@ class ArdcaSolver:
         self._rule = restarts.rule(settings.restart)
         self._total: Array | None = None
         self._average = self._new_average()
-        self._finished: Array | None = None  # the average of the period that the last restart ended
+        # the average of the period that the last restart ended, and its length
+        self._finished: tuple[Array | None, int] | None = None
         self._plain_steps = 0  # what is left of Algorithm 4's first phase
+        self.state: Any = None
 
     @property
     def phase(self) -> str:
@@ -68,10 +70,14 @@ class ArdcaSolver:
             self._plain_steps = lemma_steps(self.work, u, self._tol)
         self._restart(u)
 
-    def _restart(self, u: Array) -> None:
-        """z = u, uhat = 0, theta = 1/n, and s_z rebuilt from u in float64."""
-        s = self.work.slope(u)
-        self.state = kernels.State(u.copy(), np.zeros_like(u), s, np.zeros_like(s))
+    def _restart(self, u: Array, slope: Array | None = None) -> None:
+        """z = u, uhat = 0, theta = 1/n, and s_z = s(u), rebuilt in float64."""
+        if self.state is None:
+            t = self.work.problem.n_features
+            self.state = kernels.State(np.empty_like(u), np.empty_like(u), np.empty(t + 1), np.empty(t + 1))
+        z, uhat, s_z, s_uhat = self.state
+        z[:], s_z[:] = u, self.work.slope(u) if slope is None else slope
+        uhat[:], s_uhat[:] = 0.0, 0.0
         self._live = self.chosen
         self.active = self._live.size
         self._theta = 1.0 / self.active
@@ -92,7 +98,7 @@ class ArdcaSolver:
                 if self._plain_steps <= 0:
                     self._restart(self.dual())
             elif self._rule.due(self._passes, value):
-                self._finished = self._averaged()
+                self._finished = self._averaged(), self._passes
                 self._restart(self.dual())
         return done
 
@@ -142,16 +148,20 @@ class ArdcaSolver:
             mean[:-1] = np.clip(mean[:-1], penalty.lower, penalty.upper)
         return mean if self.work.problem.fit_intercept else mean[:-1]
 
+    def _longest_average(self) -> Array | None:
+        """Of the current period, or of the one that has ended since the last check, if that was longer."""
+        finished, self._finished = self._finished, None
+        return finished[0] if finished is not None and finished[1] >= self._passes else self._averaged()
+
     def candidates(self) -> Candidates:
         u = self.dual()
         slope = self.work.slope(u)
         last = self.work.point(slope)
-        points = [x for x in (self._averaged(), self._finished, last) if x is not None]
-        self._finished = None
-        if self.work.step_out(last):  # which changes the problem under the momentum: begin anew from u
-            self._restart(u)
-        if self.settings.shrink and self._select(u, last):
-            self._restart(u)
+        anew = self.settings.shrink and self._select(u, last)
+        points = [x for x in (self._longest_average(), last) if x is not None]
+        # an outer step changes the problem under the momentum
+        if self.work.step_out(last) or anew:
+            self._restart(u, slope)
         return Candidates(points, u, self.work.trim(slope), stretch=self.settings.shrink)
 
     def _select(self, u: Array, point: Array) -> bool:

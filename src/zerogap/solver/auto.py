@@ -117,6 +117,7 @@ class AutoSolver:
         return SdcaSolver(self.problem, PLAIN, self.rng)
 
     def advance(self, passes: float, stop: Callable[[], bool]) -> float:
+        del self._dual  # the next check brings a new one
         done = self._inner.advance(passes, stop)
         self._passes += done
         self._spent += self._price(done) + costs.check(self.problem.rows)

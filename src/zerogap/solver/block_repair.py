@@ -39,7 +39,7 @@ class BlockRepair:
         if problem.fit_intercept:
             self.design = np.column_stack([self.design, np.ones(problem.n_samples)])
 
-    def __call__(self, u: Array, x: Array) -> Array:
+    def __call__(self, u: Array, x: Array, stiffness: object = None) -> Array:
         """A point near u with finite D, or u itself where none is found."""
         problem = self.problem
         moved: Array | None = u

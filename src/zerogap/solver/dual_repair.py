@@ -12,6 +12,7 @@ import numpy as np
 from zerogap.problem import terms as row_terms
 from zerogap.problem.problem import Problem
 from zerogap.solver import intercept
+from zerogap.solver.dual_projection import DualProjection
 
 Array = np.ndarray
 
@@ -26,6 +27,8 @@ NEAR = 1e-3
 PART = 0.05
 #: Up to so many features without curvature are settled one after the other, where no data row touches two.
 SEPARATE = 64
+#: Corrections of the rounding that a projection leaves.
+CORRECTIONS = 5
 #: Products run over a copy of the rows that may move, as long as these are no larger share of all.
 COPIED = 0.1
 #: Entries of a matrix of rows that is made dense.
@@ -56,6 +59,10 @@ class DualRepair:
         squares = self.rows.square_norms(1.0, 1.0)[:n]
         square_of_sum = self.rows.dot(np.ones(self.rows.shape[1]))[:n] ** 2
         return bool((np.abs(squares - square_of_sum) <= 1e-12 * squares).all())
+
+    @functools.cached_property
+    def _projection(self) -> DualProjection:
+        return DualProjection(self.problem)
 
     @functools.cached_property
     def _share(self) -> Array:
@@ -90,13 +97,20 @@ class DualRepair:
             np.add.at(u, widest, np.where(share != 0.0, missing, 0.0) / np.where(share != 0.0, share, 1.0))
         return self.problem.project_dual(u)
 
-    def __call__(self, u: Array, x: Array) -> Array:
-        """A point near u with finite D, or u itself where none is found; x tells which kinks it is at."""
+    def __call__(self, u: Array, x: Array, stiffness: tuple[Array, Array] | None = None) -> Array:
+        """A point near u with finite D, or u itself where none is found; x tells which kinks it is at.
+
+        Where a solver knows how stiff rows and features are, Newton steps come first.
+        """
         if self._only_intercept:
             return intercept.repair(self.problem, u)
         flat = self.problem.flat
         if self.separate:
             moved = self._one_by_one(u)
+            if moved is not None:
+                return moved
+        if stiffness is not None and np.isfinite(stiffness[0]).all():
+            moved = self._projected(u, x, stiffness)
             if moved is not None:
                 return moved
         for interval, forced in (
@@ -108,6 +122,32 @@ class DualRepair:
             if moved is not None:
                 return moved
         return u
+
+    def _projected(self, u: Array, x: Array, stiffness: tuple[Array, Array]) -> Array | None:
+        """By Newton steps; what they leave is rounding, for the rows that are free to take."""
+        found = self._projection(u, x, *stiffness)
+        if found is None:
+            return None
+        v, h = found
+        low, high = self.problem.flat.low, self.problem.flat.high
+        norms = np.maximum(np.sqrt(self.rows.square_columns(h)), 1e-300)
+        # so small that what is out of reach is left where it is least relative to the sizes of the slopes
+        scale = np.sqrt(h) * float(np.min(self._slopes(v)[1] / norms))
+        room = np.divide(scale, self.problem.weight, out=np.zeros_like(scale), where=h > 0.0)
+        held = np.zeros(low.size, dtype=bool)
+        for _ in range(CORRECTIONS):
+            s, size = self._slopes(v)
+            missing = np.clip(s, low, high) - s
+            if float((np.abs(missing) / size).max()) <= self.rounding:
+                return v
+            near = self.rounding * size
+            held |= (s <= low + near) | (s >= high - near)
+            shift = self._shift(missing, size, held, scale)
+            if shift is None:
+                return None
+            v += shift * room
+            np.clip(v, self.low, self.high, out=v)
+        return None
 
     def _interval(self, x: Array) -> tuple[Array, Array]:
         """The slopes for which x_j minimises f_j(x_j) + s_j x_j, for the flat features (mu_j = 0)."""

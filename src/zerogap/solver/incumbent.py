@@ -32,31 +32,49 @@ class Incumbent:
         self.ray: Ray | None = None
 
     def update(self, candidates: Candidates) -> Certificate:
-        """Take in what a solver offers; returns the certificate of its own best pair."""
-        problem, u = self.problem, candidates.dual
-        slope = candidates.slope
-        if self.repair.any:
-            u, slope = self.repair(u, candidates.points[0]), None
-        slope = problem.slope(u) if slope is None else slope
-        bound = -problem.dual_from_slope(u, slope)
-        sides = [(point, primal_side(problem, point)) for point in candidates.points]
-        own, point = min(
-            ((combine(problem, side, bound, u), p) for p, side in sides), key=lambda e: _order(e[0])
-        )
-        if candidates.stretch and 0.0 < own.relative_gap < np.inf and not problem.n_constraints:
-            longer = stretched(problem, point, own.relative_gap)
-            if longer is not None:
-                sides.append((longer, primal_side(problem, longer)))
-                own = min(own, combine(problem, sides[-1][1], bound, u), key=_order)
+        """Take in what a solver offers; returns the certificate of its own best pair.
+
+        Long vectors are few at a time: the offer is emptied, and a point goes once another one beats it.
+        """
+        problem = self.problem
+        reference = candidates.points[0] if self.repair.any else None
+        judged = self._judged(candidates.points)
+        u, bound = self._bound(candidates, reference)
         if bound > self.bound or not self.known:
             self.dual, self.bound = u, bound
         if self.known:
-            sides.append((self.point, self.side))
-        judged = [(combine(problem, side, self.bound, self.dual), p, side) for p, side in sides]
-        self.certificate, self.point, self.side = min(judged, key=lambda entry: _order(entry[0]))
-        self.known = True
+            self.certificate = combine(problem, self.side, self.bound, self.dual)
+        own, point = min(((combine(problem, side, bound, u), x) for x, side in judged), key=_order)
+        if candidates.stretch and 0.0 < own.relative_gap < np.inf and not problem.n_constraints:
+            longer = stretched(problem, point, own.relative_gap)
+            if longer is not None:
+                judged = [(longer, primal_side(problem, longer))]
+                own = combine(problem, judged[0][1], bound, u)
+        for x, side in judged:
+            certificate = combine(problem, side, self.bound, self.dual)
+            if not self.known or _order((certificate, x)) < _order((self.certificate, self.point)):
+                self.certificate, self.point, self.side, self.known = certificate, x, side, True
         return own
 
+    def _judged(self, points: list[Array]) -> list[tuple[Array, PrimalSide]]:
+        """The points with their primal sides; without constraints, only the one of the least value."""
+        judged: list[tuple[Array, PrimalSide]] = []
+        while points:
+            point = points.pop(0)
+            judged.append((point, primal_side(self.problem, point)))
+            if not self.problem.n_constraints:
+                judged = [min(judged, key=lambda entry: entry[1].value)]
+        return judged
 
-def _order(certificate: Certificate) -> tuple[float, float]:
-    return certificate.error, certificate.primal
+    def _bound(self, candidates: Candidates, reference: Array | None) -> tuple[Array, float]:
+        """u, repaired where it has to be, and -D(u)."""
+        u, slope = candidates.dual, candidates.slope
+        candidates.slope = None
+        if reference is not None:
+            u, slope = self.repair(u, reference, candidates.stiffness), None
+        slope = self.problem.slope(u) if slope is None else slope
+        return u, -self.problem.dual_from_slope(u, slope)
+
+
+def _order(judged: tuple[Certificate, Array]) -> tuple[float, float]:
+    return judged[0].error, judged[0].primal

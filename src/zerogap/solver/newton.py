@@ -4,6 +4,7 @@ from zerogap.problem.problem import Problem
 from zerogap.solver.active_set import ActiveSetSolver
 from zerogap.solver.finisher import NewtonSolver
 from zerogap.solver.proximal_newton import ProximalNewtonSolver
+from zerogap.solver.reduced_squares import ReducedSquaresSolver
 from zerogap.solver.solver import Solver
 
 
@@ -14,6 +15,11 @@ def newton_solver(problem: Problem, tol: float) -> Solver:
     """
     if ActiveSetSolver.fits(problem):
         return ActiveSetSolver(problem)
-    if ProximalNewtonSolver.fits(problem):
-        return ProximalNewtonSolver(problem, tol)
-    return NewtonSolver(problem, None, None, tol)
+    proximal = ProximalNewtonSolver.fits(problem)
+
+    def make(problem: Problem, tol: float) -> NewtonSolver:
+        return ProximalNewtonSolver(problem, tol) if proximal else NewtonSolver(problem, None, None, tol)
+
+    return (
+        ReducedSquaresSolver(problem, tol, make) if ReducedSquaresSolver.fits(problem) else make(problem, tol)
+    )

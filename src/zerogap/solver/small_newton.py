@@ -20,7 +20,7 @@ from zerogap.solver.line_search import SLACK, TRIALS, narrowed
 Array = np.ndarray
 
 #: Up to so many features, and multiply-adds to form a matrix of them, calls cost more than arithmetic.
-FEATURES, WORK = 40, 1_000_000
+FEATURES, WORK = 100, 1_000_000
 
 
 class Features(NamedTuple):
@@ -218,15 +218,12 @@ def search(terms, f, at, direction, along, at_zero, longest):
 
 
 @kernel
-def _excess(weight, n, f, at, room, rules, gap):
-    """What is left of the gradient, as a share of what may be left: of the gap elsewhere, or of tol.
-
-    The losses of the n data rows are in room.along.
-    """
-    left, size, own = 0.0, f.constant, math.inf
+def _excess(terms, f, at, room, rules, gap):
+    """What is left of the gradient, as a share of what may be left: of the gap elsewhere, or of tol."""
+    left, size, own = 0.0, f.constant + row_terms.loss_sum(terms, at.m), math.inf
     if rules.intercept and rules.smooth:
         own = 0.0
-        for i in range(n):
+        for i in range(terms.y.size):
             own += room.h[i]
     for j in range(at.x.size):
         metric = f.mu[j] if f.mu[j] > 0.0 else max(room.d[j], f.curvature[j])
@@ -235,8 +232,6 @@ def _excess(weight, n, f, at, room, rules, gap):
         left += 0.5 * room.gradient[j] ** 2 / max(metric, 1e-300)
         x = min(max(at.x[j], f.lower[j]), f.upper[j])
         size += 0.5 * f.mu[j] * x * x - f.pull[j] * x + f.l1[j] * abs(x)
-    for i in range(n):
-        size += weight[i] * room.along[i]
     return left / max(rules.share * gap, 0.05 * rules.tol * abs(size), 1e-32)
 
 
@@ -293,9 +288,8 @@ def minimise(R, terms, f, at, room, rules):
         _look(R, terms.weight, f, at, room)
         if step == rules.steps:
             break
-        row_terms.loss_values(terms, at.m, room.along)
         gap = augmented.row_gaps(terms, at.m, room.forces)
-        excess = _excess(terms.weight, terms.y.size, f, at, room, rules, gap)
+        excess = _excess(terms, f, at, room, rules, gap)
         if excess <= 1.0 and (step > 0 or not rules.again):
             return step, excess
         if not _step(R, terms, f, at, room, rules):

@@ -11,18 +11,20 @@ from zerogap.result.certificate import Certificate
 Array = np.ndarray
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Candidates:
     """What a solver offers for certification: primal points (with intercept) and a dual point.
 
     `slope` spares a product: s(dual), recomputed by `problem.slope` from `dual` itself. `stretch`: a
-    multiple of a point may be better, as it is for minimisers x*(u) and averages of such.
+    multiple of a point may be better, as it is for minimisers x*(u) and averages of such. `stiffness`: sigma
+    of the rows and s of the features, for Newton steps on the augmented Lagrangian.
     """
 
     points: list[Array]
     dual: Array
     slope: Array | None = None
     stretch: bool = False
+    stiffness: tuple[Array, Array] | None = None
 
 
 class Solver(Protocol):

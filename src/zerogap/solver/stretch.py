@@ -37,10 +37,7 @@ def stretched(problem: Problem, point: Array, gap: float, origin: Array | None =
     margins -= start
 
     def value(c: float) -> float:
-        x, m = c * ray, c * margins
-        x += o
-        m += start
-        return problem.primal_from_margins(problem.split(x)[0], m)
+        return problem.penalty.value(problem.split(o + c * ray)[0]) + problem.loss_sum(start + c * margins)
 
     before = value(1.0)
     c, best = _narrowed(value, _bracket(value, before, min(gap, WIDEST)), before)
