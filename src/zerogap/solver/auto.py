@@ -18,6 +18,7 @@ from zerogap.result.certificate import Certificate
 from zerogap.solver import costs
 from zerogap.solver.ardca import ArdcaSolver
 from zerogap.solver.newton import newton_solver
+from zerogap.solver.proximal_newton import ProximalNewtonSolver
 from zerogap.solver.sdca import SdcaSolver
 from zerogap.solver.settings import ARDCA, SDCA
 from zerogap.solver.solver import Candidates, Solver
@@ -46,6 +47,9 @@ TREND = 3
 
 class AutoSolver:
     """A solver made of solvers. `phase` says which one runs."""
+
+    #: What follows where Newton steps lose their way: those with a proximal term, then coordinates again.
+    second = "held"
 
     def __init__(self, problem: Problem, settings: Any, rng: np.random.Generator, tol: float):
         self.problem, self.rng, self.tol = problem, rng, tol
@@ -112,6 +116,8 @@ class AutoSolver:
     def _solver(self, name: str) -> Solver:
         if name == "newton":
             return newton_solver(self.problem, self.tol)
+        if name == "held":
+            return ProximalNewtonSolver(self.problem, self.tol, everything=True)
         if name == "ardca":
             return ArdcaSolver(self.problem, ACCELERATED, self.rng, self.tol)
         return SdcaSolver(self.problem, PLAIN, self.rng)
@@ -125,7 +131,7 @@ class AutoSolver:
 
     def _price(self, passes: float) -> float:
         """Seconds that so many passes of the current phase cost."""
-        if self.name == "newton":  # which counts two passes a step
+        if self.name in ("newton", "held"):  # which count two passes a step
             return 0.5 * passes * self._finish_cost / self._finish_steps
         pace = costs.coordinate_pass(self.problem.rows)
         return passes * pace * (costs.ACCELERATION if self.name == "ardca" else 1.0)
@@ -151,8 +157,10 @@ class AutoSolver:
             stuck = self._idle() or late
             if stuck and self._coordinates_fit and "newton" not in self._retired:
                 self._retired.add("newton")
-                return "ardca"
+                return self.second
             return "newton"
+        if self.name == "held":
+            return "ardca" if self._idle() else "held"
         seconds, passes = self._left()
         may_finish = self._newton_fits and "newton" not in self._retired
         may_finish = may_finish and len(self._trend) >= (2 if self.name == "sdca" else TREND)
@@ -168,8 +176,8 @@ class AutoSolver:
         errors = [error for _, error in self._trend]
         if len(errors) <= IDLE or min(errors[-IDLE:]) < min(errors[:-IDLE]) - 0.005:
             return False
-        before = max(self._bounds[:-IDLE])
-        return max(self._bounds[-IDLE:]) <= before + 0.01 * abs(before)
+        before, since = max(self._bounds[:-IDLE]), max(self._bounds[-IDLE:])
+        return since == before or since < before + 0.01 * abs(before)
 
     def _left(self) -> tuple[float, float]:
         """Seconds and passes until the tolerance, by the trend of the phase's later half."""

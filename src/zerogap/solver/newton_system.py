@@ -29,8 +29,8 @@ def solve(
 ) -> Array:
     """By a factor of the t x t matrix, of the |J| x |J| one, or by conjugate gradients.
 
-    Where neither d nor R_J has any curvature, x_j is huge, as if it had a trace. parts() = own, pushes with rhs = own + R^T pushes:
-    where the rows' curvature dwarfs d, their sum has lost the digits that decide x.
+    Where neither d nor R_J has any curvature, x_j is huge, as if it had a trace. parts() = own, pushes with
+    rhs = own + R^T pushes: where the rows' curvature dwarfs d, their sum has lost the digits that decide x.
     """
     stiff = np.flatnonzero(h > _NOTHING * max(float(np.max(h, initial=0.0)), 1e-50))
     size, count = d.size, stiff.size
@@ -102,7 +102,7 @@ def _by_outer(
 
         M y = H^-1 p - R_1 D_1^-1 own_1 - R_2 x_2     D_2 x_2 = own_2 + R_2^T y     D_1 x_1 = own_1 + R_1^T y
 
-    p = 0 keeps the digits of a small right-hand side, but where rows are stiff next to D, none of a large one.
+    p = 0 keeps the digits of a small right-hand side, but none of a large one where rows dwarf D.
     Returns x, and whether it is a solution.
     """
     part, h = rows.take(stiff), h[stiff]
