@@ -102,9 +102,10 @@ def _(rows, p):
 def _add_rows(rows, u, out):
     """out += sum_i u_i r_i"""
     for i in range(u.size):
-        first, stop = span(rows, i)
-        for p in range(first, stop):
-            out[column(rows, p, first)] += u[i] * entry(rows, p)
+        if u[i] != 0.0:
+            first, stop = span(rows, i)
+            for p in range(first, stop):
+                out[column(rows, p, first)] += u[i] * entry(rows, p)
 
 
 @kernel
@@ -272,8 +273,6 @@ class SparseRows:
         return np.concatenate([block @ x for _, block in self._blocks()])
 
     def tdot(self, u: Array) -> Array:
-        if self.matrix.dtype == np.float64:
-            return self.matrix.T @ u
         if u.ndim > 1:
             return np.stack([self.tdot(part) for part in u.T], axis=-1)
         out = np.zeros(self.shape[1])

@@ -92,6 +92,8 @@ class StackedRows:
 
     def _top_gram(self, weights: Array) -> Array:
         """That of the data rows, formed once for weights that stay (those of a squared loss do)."""
+        if weights.size and weights.min() <= 0.0:  # the active rows of a kinked loss, which change
+            return self.top.gram(weights)
         digest = hashlib.blake2b(
             weights.data, digest_size=16
         ).digest()  # a copy would be one more long vector

@@ -22,6 +22,8 @@ _NOTHING = 1e-250
 _FLAT, _FEW = 1e-7, 64
 #: Rows stiffer than D by this may need their pushes by themselves, if residuals do not fall to this share.
 _AMPLIFIED, _ENOUGH = 1e10, 1e-3
+#: Entries of a matrix of rows that is made dense to read columns off it.
+DENSE = 1_000_000
 
 
 def solve(
@@ -114,7 +116,7 @@ def _by_outer(
     matrix.flat[:: h.size + 1] += 1.0 / h
     inner = cholesky(matrix)
     if flat.size:
-        columns = np.stack([part.dot(unit) for unit in np.eye(d.size)[flat]], axis=1)
+        columns = _columns(part, flat)
         solved = inner(columns)
         schur = cholesky(columns.T @ solved + np.diag(d[flat]))
 
@@ -176,6 +178,13 @@ def _by_elimination(parts: Apart, d: Array, h: Array, rhs: Array) -> Array:
     left[parts.rest] -= kept @ x[parts.rest] + cross @ x[parts.chosen]
     left[parts.chosen] -= (own - d[parts.chosen]) * x[parts.chosen] + cross.T @ x[parts.rest]
     return x + apply(left)
+
+
+def _columns(rows: StackedRows, chosen: Array) -> Array:
+    """These columns of the rows."""
+    if rows.shape[0] * rows.shape[1] <= DENSE:
+        return rows.dense()[:, chosen]
+    return np.stack([rows.dot(unit) for unit in np.eye(rows.shape[1])[chosen]], axis=1)
 
 
 def _flat_columns(rows: StackedRows, d: Array, h: Array) -> Array:

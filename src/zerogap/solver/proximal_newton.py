@@ -34,12 +34,11 @@ class ProximalNewtonSolver(NewtonSolver):
         """Is there a feature without curvature?"""
         return isinstance(problem.penalty, SeparablePenalty) and problem.penalty.mu_min == 0
 
-    def __init__(self, problem: Problem, tol: float, everything: bool = False):
+    def __init__(self, problem: Problem, tol: float = 1e-6, everything: bool = False):
         """`everything`: hold the features that have some curvature as well."""
         super().__init__(problem, None, None, tol)
         self._flat = np.full(self.mu.size, True) if everything else self.mu == 0.0
         self._own_mu, self._own_pull = self.mu, self.pull
-        self.share = 1.0
 
     def _scale(self) -> None:
         super()._scale()

@@ -1,9 +1,10 @@
 """The finisher's inner minimisation of small problems, compiled as a whole.
 
-Where the arithmetic of a Newton step takes microseconds, calls from Python would take most of the time. All
-rows are one small dense matrix R here (constraint rows and the intercept's column included), so that nothing
-is compiled but for another loss, and of this as little as can be. What is minimised, and how a step is
-judged, is written in `finisher`.
+Where the arithmetic of a Newton step takes microseconds, calls from Python would take most of the time; where
+it takes milliseconds, loops that skip the rows at rest are no slower than whole products. All rows are one
+small dense matrix R here (constraint rows and the intercept's column included), so that nothing is compiled
+but for another loss, and of this as little as can be. What is minimised, and how a step is judged, is written
+in `finisher`.
 """
 
 import math
@@ -19,8 +20,11 @@ from zerogap.solver.line_search import SLACK, TRIALS, narrowed
 
 Array = np.ndarray
 
-#: Up to so many features, and multiply-adds to form a matrix of them, calls cost more than arithmetic.
-FEATURES, WORK = 100, 1_000_000
+#: So many features and entries at most (of a dense copy of the rows); and where most entries are zero, so
+#: many multiply-adds to form a matrix of the features.
+FEATURES, ENTRIES, WORK = 100, 2_000_000, 1_000_000
+#: Rows with this share of entries are dense.
+DENSE = 0.5
 
 
 class Features(NamedTuple):
@@ -86,7 +90,8 @@ def fits(rows: Any) -> bool:
     if not isinstance(rows, StackedRows):
         return False
     n, size = rows.shape
-    return size <= FEATURES and n * size**2 <= WORK
+    dense = rows.nonzeros >= DENSE * n * size
+    return size <= FEATURES and n * size <= ENTRIES and (dense or n * size**2 <= WORK)
 
 
 def make_room(n: int, size: int) -> Room:
