@@ -72,3 +72,14 @@ def test_a_few_rows_of_large_numbers_and_a_sum(far, scales):
     result = zg.solve(problem, tol=1e-8, random_state=0)
     assert result.solved
     assert result.passes <= 200
+
+
+@pytest.mark.parametrize("l2", [1.0, 1e-3])
+def test_few_rows_of_large_numbers_that_can_be_separated(l2):
+    """Margins of 1 to the last digit are not enough: their rounding is a large part of the objective."""
+    rng = np.random.default_rng(4)
+    X, y = 1e4 * np.exp(1.5 * rng.standard_normal((40, 2000))), np.where(np.arange(40) % 3, 1.0, -1.0)
+    problem = zg.Problem(X, y, loss="hinge", regularizer=zg.L2(l2), fit_intercept=True)
+    result = zg.solve(problem, random_state=0)
+    assert result.solved
+    assert result.passes <= 200

@@ -362,7 +362,8 @@ class NewtonSolver:
         points = [x]
         if problem.penalty.mu_min > 0:
             points.append(np.append(problem.penalty.minimiser(self.slope[:t]), self.x[t:]))
-        return Candidates(points, self._refined(), stiffness=(self.sigma, self.s))
+        lost = self.excess > 1.0  # in rounding, which misses a kink by a hair
+        return Candidates(points, self._refined(), stretch=lost, stiffness=(self.sigma, self.s))
 
     def _refined(self) -> Array:
         """u, moved along its free coordinates to where grad Psi vanishes to the last digit.
