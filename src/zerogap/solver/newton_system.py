@@ -22,8 +22,8 @@ _NOTHING = 1e-250
 _FLAT, _FEW = 1e-7, 64
 #: Rows stiffer than D by this may need their pushes by themselves, if residuals do not fall to this share.
 _AMPLIFIED, _ENOUGH = 1e10, 1e-3
-#: The t x t matrix is a way out where it has no more columns than this many times |J|.
-_SQUARE = 4
+#: The t x t matrix is a way out where it is as small as this, or no wider than so many times |J|.
+_SMALL, _SQUARE = 1000, 4
 #: Entries of a matrix of rows that is made dense to read columns off it.
 DENSE = 1_000_000
 
@@ -47,7 +47,8 @@ def solve(
         return _by_gram(rows, d, h, rhs)
     if count <= LARGEST:
         x, found = _by_outer(rows, stiff, d, h, rhs, parts)
-        return x if found or size > min(_SQUARE * count, LARGEST) else _by_gram(rows, d, h, rhs)
+        wide = size > max(_SMALL, min(_SQUARE * count, LARGEST))
+        return x if found or wide else _by_gram(rows, d, h, rhs)
     return _by_gradients(rows.take(stiff), d, h[stiff], rhs, accuracy)
 
 
