@@ -9,6 +9,7 @@ from zerogap.data.apart import Apart
 from zerogap.data.stacked import StackedRows
 
 Array = np.ndarray
+Parts = Callable[[], tuple[Array, Array]]
 
 #: The largest matrix that is factorised; beyond it, conjugate gradients.
 LARGEST = 4000
@@ -19,26 +20,35 @@ _NOTHING = 1e-250
 #: Columns with less curvature of their own than this share of what the rows give them count as flat: their
 #: inverse would drown the rest. At most so many are worth a system of their own.
 _FLAT, _FEW = 1e-7, 64
+#: Rows stiffer than D by this may need their pushes by themselves, if residuals do not fall to this share.
+_AMPLIFIED, _ENOUGH = 1e10, 1e-3
+#: The t x t matrix is a way out where it is as small as this, or no wider than so many times |J|.
+_SMALL, _SQUARE = 1000, 4
 #: Entries of a matrix of rows that is made dense to read columns off it.
 DENSE = 1_000_000
 
 
-def solve(rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float) -> Array:
+def solve(
+    rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float, parts: Parts | None = None
+) -> Array:
     """By a factor of the t x t matrix, of the |J| x |J| one, or by conjugate gradients.
 
-    d is positive, or zero only where R_J has curvature.
+    Where neither d nor R_J has any curvature, x_j is huge, as if it had a trace. parts() = own, pushes with
+    rhs = own + R^T pushes: where the rows' curvature dwarfs d, their sum has lost the digits that decide x.
     """
     stiff = np.flatnonzero(h > _NOTHING * max(float(np.max(h, initial=0.0)), 1e-50))
     size, count = d.size, stiff.size
     if count == 0:
-        return rhs / d
+        return rhs / np.maximum(d, 1e-200)
     gram_cost, outer_cost = _costs(rows, count)
     if rows.apart is not None:
         return _by_elimination(rows.apart, d, h, rhs)
     if size <= LARGEST and (gram_cost <= outer_cost or count > LARGEST):
         return _by_gram(rows, d, h, rhs)
     if count <= LARGEST:
-        return _by_outer(rows.take(stiff), d, h[stiff], rhs)
+        x, found = _by_outer(rows, stiff, d, h, rhs, parts)
+        wide = size > max(_SMALL, min(_SQUARE * count, LARGEST))
+        return x if found or wide else _by_gram(rows, d, h, rhs)
     return _by_gradients(rows.take(stiff), d, h[stiff], rhs, accuracy)
 
 
@@ -88,36 +98,60 @@ def _by_gram(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
     return cholesky(matrix)(rhs)
 
 
-def _by_outer(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
+def _by_outer(
+    rows: StackedRows, stiff: Array, d: Array, h: Array, rhs: Array, parts: Parts | None
+) -> tuple[Array, bool]:
     """By M = H^-1 + R_1 D_1^-1 R_1^T over the columns 1 that have curvature, refined once.
 
-    With y = H R x, and the flat columns 2 in a Schur complement of their own,
+    With rhs = own + R^T p, y = p - H R x, and the flat columns 2 in a Schur complement of their own,
 
-        M y = R_1 D_1^-1 b_1 + R_2 x_2        D_2 x_2 + R_2^T y = b_2        x_1 = D_1^-1 (b_1 - R_1^T y)
+        M y = H^-1 p - R_1 D_1^-1 own_1 - R_2 x_2     D_2 x_2 = own_2 + R_2^T y     D_1 x_1 = own_1 + R_1^T y
+
+    p = 0 keeps the digits of a small right-hand side, but none of a large one where rows dwarf D.
+    Returns x, and whether it is a solution.
     """
-    flat = _flat_columns(rows, d, h)
+    part, h = rows.take(stiff), h[stiff]
+    flat = _flat_columns(part, d, h)
     inverse = 1.0 / np.where(d > 0.0, d, 1.0)
     inverse[flat] = 0.0
-    matrix = rows.outer(inverse)
+    matrix = part.outer(inverse)
+    amplified = float(np.max(matrix.diagonal() * h)) > _AMPLIFIED
     matrix.flat[:: h.size + 1] += 1.0 / h
     inner = cholesky(matrix)
     if flat.size:
-        columns = _columns(rows, flat)
+        columns = _columns(part, flat)
         solved = inner(columns)
         schur = cholesky(columns.T @ solved + np.diag(d[flat]))
 
-    def apply(b: Array) -> Array:
-        y = inner(rows.dot(inverse * b))
+    def apply(own: Array, p: Array | None = None) -> Array:
+        right = -part.dot(inverse * own)
+        y = inner(right if p is None else right + p / h)
         if flat.size:
-            rest = schur(b[flat] - columns.T @ y)
-            y += solved @ rest
-        x = inverse * (b - rows.tdot(y))
+            rest = schur(own[flat] + columns.T @ y)
+            y -= solved @ rest
+        x = inverse * (own + part.tdot(y))
         if flat.size:
             x[flat] = rest
         return x
 
+    def left(x: Array) -> Array:
+        return rhs - d * x - part.tdot(h * part.dot(x))
+
+    def solves(x: Array) -> bool:
+        return bool(inverse @ left(x) ** 2 <= _ENOUGH**2 * (inverse @ rhs**2))
+
     x = apply(rhs)
-    return x + apply(rhs - d * x - rows.tdot(h * rows.dot(x)))
+    x += apply(left(x))
+    if not amplified or solves(x):
+        return x, True
+    if parts is None:
+        return x, False
+    own, pushes = parts()
+    p, pushes[stiff] = pushes[stiff], 0.0
+    own += rows.tdot(pushes)
+    x = apply(own, p)
+    x += apply(own - d * x, p - h * part.dot(x))
+    return x, solves(x)
 
 
 def _by_elimination(parts: Apart, d: Array, h: Array, rhs: Array) -> Array:
@@ -168,7 +202,7 @@ def _flat_columns(rows: StackedRows, d: Array, h: Array) -> Array:
 
 def _by_gradients(rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float) -> Array:
     """Conjugate gradients with the diagonal as preconditioner."""
-    diagonal = d + rows.square_columns(h)
+    diagonal = np.maximum(d + rows.square_columns(h), 1e-200)
     x = np.zeros_like(rhs)
     residual = rhs.copy()
     z = residual / diagonal
