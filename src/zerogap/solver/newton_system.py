@@ -22,22 +22,28 @@ _FLAT, _FEW = 1e-7, 64
 
 
 def solve(rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float) -> Array:
-    """By a factor of the t x t matrix, of the |J| x |J| one, or by conjugate gradients.
+    """The solution for one right-hand side; by conjugate gradients, to this relative accuracy."""
+    return factorised(rows, d, h, accuracy)(rhs)
+
+
+def factorised(rows: StackedRows, d: Array, h: Array, accuracy: float = 1e-10) -> Callable[[Array], Array]:
+    """Solves for any right-hand side: by a factor of the t x t matrix, of the |J| x |J| one, or by gradients.
 
     d is positive, or zero only where R_J has curvature.
     """
     stiff = np.flatnonzero(h > _NOTHING * max(float(np.max(h, initial=0.0)), 1e-50))
     size, count = d.size, stiff.size
     if count == 0:
-        return rhs / d
+        return lambda rhs: rhs / d
     gram_cost, outer_cost = _costs(rows, count)
     if rows.apart is not None:
-        return _by_elimination(rows.apart, d, h, rhs)
+        return _by_elimination(rows.apart, d, h)
     if size <= LARGEST and (gram_cost <= outer_cost or count > LARGEST):
-        return _by_gram(rows, d, h, rhs)
+        return _by_gram(rows, d, h)
     if count <= LARGEST:
-        return _by_outer(rows.take(stiff), d, h[stiff], rhs)
-    return _by_gradients(rows.take(stiff), d, h[stiff], rhs, accuracy)
+        return _by_outer(rows.take(stiff), d, h[stiff])
+    taken, own = rows.take(stiff), h[stiff]
+    return lambda rhs: _by_gradients(taken, d, own, rhs, accuracy)
 
 
 def _costs(rows: StackedRows, count: int) -> tuple[float, float]:
@@ -80,13 +86,13 @@ def cholesky(matrix: Array) -> Callable[[Array], Array]:
     return lambda b: (scale * scipy.linalg.cho_solve(factor, (scale * b.T).T, check_finite=False).T).T
 
 
-def _by_gram(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
+def _by_gram(rows: StackedRows, d: Array, h: Array) -> Callable[[Array], Array]:
     matrix = rows.gram(h)
     matrix.flat[:: d.size + 1] += d
-    return cholesky(matrix)(rhs)
+    return cholesky(matrix)
 
 
-def _by_outer(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
+def _by_outer(rows: StackedRows, d: Array, h: Array) -> Callable[[Array], Array]:
     """By M = H^-1 + R_1 D_1^-1 R_1^T over the columns 1 that have curvature, refined once.
 
     With y = H R x, and the flat columns 2 in a Schur complement of their own,
@@ -114,11 +120,14 @@ def _by_outer(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
             x[flat] = rest
         return x
 
-    x = apply(rhs)
-    return x + apply(rhs - d * x - rows.tdot(h * rows.dot(x)))
+    def refined(rhs: Array) -> Array:
+        x = apply(rhs)
+        return x + apply(rhs - d * x - rows.tdot(h * rows.dot(x)))
+
+    return refined
 
 
-def _by_elimination(parts: Apart, d: Array, h: Array, rhs: Array) -> Array:
+def _by_elimination(parts: Apart, d: Array, h: Array) -> Callable[[Array], Array]:
     """By the Schur complement of the columns that stand apart, whose own block D is diagonal; refined once.
 
     With E = R_2^T H R_1 (1: apart, 2: the others),
@@ -140,11 +149,14 @@ def _by_elimination(parts: Apart, d: Array, h: Array, rhs: Array) -> Array:
         x[parts.chosen] = (b[parts.chosen] - cross.T @ x[parts.rest]) / own
         return x
 
-    x = apply(rhs)
-    left = rhs - d * x
-    left[parts.rest] -= kept @ x[parts.rest] + cross @ x[parts.chosen]
-    left[parts.chosen] -= (own - d[parts.chosen]) * x[parts.chosen] + cross.T @ x[parts.rest]
-    return x + apply(left)
+    def refined(rhs: Array) -> Array:
+        x = apply(rhs)
+        left = rhs - d * x
+        left[parts.rest] -= kept @ x[parts.rest] + cross @ x[parts.chosen]
+        left[parts.chosen] -= (own - d[parts.chosen]) * x[parts.chosen] + cross.T @ x[parts.rest]
+        return x + apply(left)
+
+    return refined
 
 
 def _flat_columns(rows: StackedRows, d: Array, h: Array) -> Array:
