@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.optimize import linprog
 from sklearn.datasets import load_diabetes
+from sklearn.exceptions import ConvergenceWarning
 from support import refused
 
 import zerogap as zg
 from zerogap.linear_model import QuantileRegressor
+from zerogap.problem.joint_quantiles import NO_ROWS, JointQuantiles
 
 LEVELS = [0.05, 0.25, 0.5, 0.75, 0.95]
 
@@ -48,6 +51,108 @@ def optimum(X, y, levels, alpha, l1_ratio, points, fit_intercept=True):
     rows += [] if fit_intercept else [b == 0]
     problem = cp.Problem(cp.Minimize(total / K), rows)
     return problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+
+
+def linear_program(X, y, levels, l1, weight=None):
+    """The joint optimum with penalty l1 |x| by HiGHS: errors above both pieces of each loss, |x| <= p."""
+    X, K, (n, t) = np.asarray(X), len(levels), X.shape
+    weight = np.full(n, 1.0) if weight is None else weight
+    A, one = np.column_stack([X, np.ones(n)]), np.eye(K)
+    own = [np.kron(one, A)]  # predictions of all levels from (x_1, b_1, x_2, b_2, ...)
+    q = np.repeat(levels, n)[:, None]
+    target = np.tile(y, K)
+    features = np.kron(one, np.eye(t, t + 1))
+    errors, sizes = np.eye(K * n), np.eye(K * t)
+    none = {(a, b): np.zeros((a, b)) for a in (K * n, K * t, (K - 1) * n) for b in (K * n, K * t)}
+    rows = [
+        np.hstack([-q * own[0], -errors, none[K * n, K * t]]),
+        np.hstack([(1 - q) * own[0], -errors, none[K * n, K * t]]),
+        np.hstack([features, none[K * t, K * n], -sizes]),
+        np.hstack([-features, none[K * t, K * n], -sizes]),
+        np.hstack([np.kron(one[:-1] - one[1:], A), none[(K - 1) * n, K * n], none[(K - 1) * n, K * t]]),
+    ]
+    q = q.ravel()
+    sides = [-q * target, (1 - q) * target, np.zeros(2 * K * t + (K - 1) * n)]
+    cost = [np.zeros(K * (t + 1)), np.tile(weight / weight.sum(), K) / K, np.full(K * t, l1 / K)]
+    bounds = [(None, None)] * (K * (t + 1)) + [(0, None)] * (K * (n + t))
+    answer = linprog(
+        np.concatenate(cost), sp.csr_array(np.vstack(rows)), np.concatenate(sides), bounds=bounds,
+        method="highs",
+    )  # fmt: skip
+    assert answer.status == 0
+    return answer.fun
+
+
+def with_a_category(seed, n=150, classes=6):
+    """Every class of a category has a column, one of them a single row: the columns are dependent."""
+    X, y = data(seed, n)
+    category = np.minimum(np.random.default_rng(seed).geometric(0.4, n) - 1, classes - 2)
+    category[0] = classes - 1
+    return np.hstack([X, np.eye(classes)[category]]), y + category
+
+
+@pytest.mark.parametrize("dependent", [False, True], ids=["independent", "dependent"])
+@pytest.mark.parametrize("alpha", [0.0, 1e-6, 1e-3, 1e-2])
+def test_joint_linear_programs(alpha, dependent):
+    """No l2 anywhere: the answer is a vertex, and the dual must meet every slope exactly."""
+    X, y = with_a_category(10) if dependent else data(10)
+    weight = np.random.default_rng(1).exponential(1.0, len(y))
+    levels = [0.1, 0.4, 0.6, 0.9]
+    options = {"quantile": levels, "alpha": alpha, "l1_ratio": 1.0}
+    assert crossings(QuantileRegressor(**options).fit(X, y, sample_weight=weight), X) > 0
+    best = linear_program(X, y, levels, alpha, weight)
+    for matrix in (X, sp.csr_matrix(X)):
+        model = QuantileRegressor(**options, non_crossing=True).fit(matrix, y, sample_weight=weight)
+        assert model.status_ is zg.Status.SOLVED
+        assert crossings(model, matrix) == 0
+        assert model.certificate_.dual <= best * (1 + 1e-9)
+        assert model.certificate_.primal == pytest.approx(best, rel=2e-6)
+
+
+def test_dependent_columns_have_dependent_linear_terms():
+    """Else nothing bounds the objective. A long sum of equal numbers rounds the same way at every step."""
+    category = np.minimum(np.random.default_rng(2).geometric(0.3, 20_000) - 1, 11)
+    X = sp.csr_matrix(np.eye(12)[category])
+    joint = JointQuantiles(X, category, levels=LEVELS, regularizer=zg.L2(0.0))
+    linear = joint.problem(NO_ROWS).penalty.linear.reshape(len(LEVELS), -1)
+    assert linear[0, -1] != 0.0
+    np.testing.assert_allclose(
+        linear[:, :-1].sum(axis=1), linear[:, -1], rtol=1.6e-14, atol=1e-18
+    )  # sqrt(n) eps / 2
+
+
+def test_levels_that_do_not_cross_are_solved_by_themselves():
+    X, y = data(0, n=2000, t=2)
+    y = X @ [1.0, 2.0] + np.random.default_rng(3).standard_normal(len(y))
+    options = {"quantile": LEVELS, "alpha": 1e-3, "l1_ratio": 1.0}
+    alone = QuantileRegressor(**options).fit(X, y)
+    assert crossings(alone, X) == 0
+    model = QuantileRegressor(**options, non_crossing=True).fit(X, y)
+    assert len(model.history_) == 1
+    np.testing.assert_allclose(model.coef_, alone.coef_, atol=1e-12)
+    np.testing.assert_allclose(model.dual_coef_, alone.dual_coef_, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "limit", [{"max_time": 1e-9}, {"max_passes": 2}, {"callbacks": [lambda record: True]}], ids=str
+)
+def test_joint_fits_that_end_early_say_so_and_do_not_cross(limit):
+    X, y = data(10)
+    with pytest.warns(ConvergenceWarning):
+        model = QuantileRegressor(quantile=LEVELS, alpha=0.0, non_crossing=True, **limit).fit(X, y)
+    assert model.status_ in (zg.Status.MAX_TIME, zg.Status.MAX_PASSES, zg.Status.INTERRUPTED)
+    assert crossings(model, X) == 0
+    assert model.certificate_.dual <= linear_program(X, y, LEVELS, 0.0) * (1 + 1e-9)
+
+
+def test_contradictory_constraints_of_joint_fits_are_named():
+    X, y = data(11)
+    constraints = ["x0 + x1 >= 1", "x0 + x1 <= 0"]
+    with pytest.warns(ConvergenceWarning, match="level"):
+        model = QuantileRegressor(quantile=LEVELS, alpha=0.0, non_crossing=True, constraints=constraints).fit(
+            X, y
+        )
+    assert model.status_ is zg.Status.INFEASIBLE
 
 
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 1.0])

@@ -1,5 +1,6 @@
 """Several storages along a diagonal: rows of models that share no coefficient, in the memory of one."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,15 @@ class BlockDiagonalRows:
     def __init__(self, blocks: list[Rows]):
         self.blocks = blocks
         heights, widths = ([block.shape[k] for block in blocks] for k in (0, 1))
-        self._rows, self._columns = np.cumsum([0, *heights]), np.cumsum([0, *widths])
-        self.shape = (int(self._rows[-1]), int(self._columns[-1]))
+        self._rows, self._columns = [0, *itertools.accumulate(heights)], [0, *itertools.accumulate(widths)]
+        self.shape = (self._rows[-1], self._columns[-1])
 
     def _by_row(self, u: Array) -> list[Array]:
-        return np.split(u, self._rows[1:-1])
+        return [u[first:stop] for first, stop in itertools.pairwise(self._rows)]
 
     def _by_column(self, x: Array | float) -> list[Array]:
-        return np.split(np.broadcast_to(np.asarray(x, dtype=np.float64), self.shape[1:]), self._columns[1:-1])
+        whole = x if isinstance(x, np.ndarray) else np.full(self.shape[1], x)
+        return [whole[first:stop] for first, stop in itertools.pairwise(self._columns)]
 
     def _join(self, verb: str, parts: list[Array]) -> Array:
         return np.concatenate([getattr(b, verb)(part) for b, part in zip(self.blocks, parts, strict=True)])
@@ -53,7 +55,7 @@ class BlockDiagonalRows:
     def columns(self, chosen: Array) -> "BlockDiagonalRows":
         return self._part("columns", chosen, self._columns)
 
-    def _part(self, verb: str, chosen: Array, starts: Array) -> "BlockDiagonalRows":
+    def _part(self, verb: str, chosen: Array, starts: list[int]) -> "BlockDiagonalRows":
         """`take` or `columns` of each block; `chosen` ascends."""
         cuts = np.searchsorted(chosen, starts)
         own = [chosen[cuts[k] : cuts[k + 1]] - starts[k] for k in range(len(self.blocks))]

@@ -10,6 +10,7 @@ bound for it is one for all of them.
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -79,8 +80,9 @@ class JointQuantiles:
         feature_names: Any = None,
         X_grid: Any = None,
     ):
-        rows = check_matrix(X)
+        rows = self._rows = check_matrix(X)
         n, self.n_features = rows.shape
+        self.regularizer = regularizer
         self.levels = checked_levels(levels)
         self.fit_intercept = fit_intercept
         self.base = rows.with_ones() if fit_intercept else rows
@@ -165,6 +167,21 @@ class JointQuantiles:
             self._blocks, self._targets, loss=Pinball(0.5), regularizer=self._penalty,
             constraints=[*self._repeated, *crossing], sample_weight=self._weights,
         )  # fmt: skip
+
+    def level(self, k: int) -> Problem:
+        """Level k by itself."""
+        return Problem(
+            self._rows.matrix, self.y, loss=Pinball(self.levels[k]), regularizer=self.regularizer,
+            constraints=self.bound, sample_weight=self.weight, fit_intercept=self.fit_intercept,
+        )  # fmt: skip
+
+    def joined(self, levels: Sequence[tuple[Problem, Array, Array]]) -> tuple[Array, Array]:
+        """The point and the dual point of the problem without crossing rows, from those of every level."""
+        count, n = self.levels.size, self.y.size
+        own = [u[:n] + (q - 0.5) for q, (_, _, u) in zip(self.levels, levels, strict=True)]
+        prices = [problem.multipliers(u) for problem, _, u in levels]
+        repeated = [price / count for group in zip(*prices, strict=True) for price in group]
+        return np.concatenate([x for _, x, _ in levels]), np.concatenate([*own, *repeated])
 
     def fits(self, working: WorkingSet, dual: Array) -> bool:
         """Could a solve start from this working set and dual point?"""

@@ -26,11 +26,14 @@ Array = np.ndarray
 STEPS = 30
 #: What is left of the slopes, relative to their terms: enough, and as good as that where steps gain nothing.
 GOAL, NEAR, GAIN = 1e-12, 1e-10, 0.1
+#: Sums of smaller terms than this share of the largest are not looked at by themselves.
+NOTHING = 1e-9
 #: Share of the curvature that all rows have together, for directions in which hardly any row is free to move.
 RIDGE = 1e-9
 #: The margins that u belongs to are those of a step with this share of sigma.
 SHORT = 1e-6
 LONGEST = 2.0**20
+_EPS = float(np.finfo(np.float64).eps)
 
 
 class DualProjection:
@@ -63,7 +66,15 @@ class _Projection:
         augmented.forces(problem.terms, self.m, u, SHORT * sigma, self.forces)
         self.m += (u - self.forces) / (SHORT * sigma)
         self.lent = RIDGE * self.rows.square_columns(problem.weight * sigma)
-        self.size = self.rows.column_magnitudes(problem.weight * u) + 1e-300
+        self.size = self._sizes()
+
+    def _sizes(self) -> Array:
+        """The terms of the slopes; what rounding of the margins adds to them counts as GOAL reached."""
+        problem = self.parent.problem
+        size = self.rows.column_magnitudes(problem.weight * self.u)
+        augmented.stiffness(problem.terms, self.m, self.u, self.sigma, self.h)
+        noise = _EPS * self.rows.column_magnitudes(self.h * self.m)
+        return np.maximum(size, max(NOTHING * float(np.max(size)), 1e-300)) + noise / GOAL
 
     def _nearest_v(self, x: Array, slope: Array) -> Array:
         """The subgradient of psi at x that leaves least."""
@@ -75,20 +86,22 @@ class _Projection:
         return np.clip(parent.pull - parent.mu * x - slope, low, high)
 
     def run(self) -> tuple[Array, Array] | None:
-        flat, before = self.parent.problem.flat.features, np.inf
-        gradient = self._gradient()
+        left, before, certain = np.inf, np.inf, True
         for _ in range(STEPS):
-            left = float(np.max(np.abs(gradient[flat]) / self.size[flat], initial=0.0))
-            if left <= GOAL or (left <= NEAR and left > GAIN * before):
-                break
-            before = left
-            if not self._step(gradient):
-                break
             gradient = self._gradient()
+            left = self._left(gradient)
+            if left <= GOAL or (left <= NEAR and left > GAIN * before) or (left >= before and not certain):
+                break
+            before, certain = left, self._step(gradient)
         if left > NEAR:
             return None
         augmented.stiffness(self.parent.problem.terms, self.m, self.u, self.sigma, self.h)
         return self.parent.problem.project_dual(self.forces), self.h
+
+    def _left(self, gradient: Array) -> float:
+        """What is left of the flat features' slopes, relative to their terms."""
+        flat = self.parent.problem.flat.features
+        return float(np.max(np.abs(gradient[flat]) / self.size[flat], initial=0.0))
 
     def _gradient(self) -> Array:
         parent, problem = self.parent, self.parent.problem
@@ -99,6 +112,7 @@ class _Projection:
         return gradient
 
     def _step(self, gradient: Array) -> bool:
+        """A Newton step; was there a way down? Near the end its rounding hides it, and the step is whole."""
         parent = self.parent
         augmented.stiffness(parent.problem.terms, self.m, self.u, self.sigma, self.h)
         d = parent.mu + self.lent
@@ -108,8 +122,8 @@ class _Projection:
         along = self.rows.dot(direction)
         derivative = functools.partial(self._derivative, direction, along)
         length = descend(derivative, float(gradient @ direction), LONGEST)
-        self.x += length * direction
-        self.m += length * along
+        self.x += (length or 1.0) * direction
+        self.m += (length or 1.0) * along
         return length > 0.0
 
     def _derivative(self, direction: Array, along: Array, step: float) -> float:

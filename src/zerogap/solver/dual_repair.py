@@ -12,7 +12,7 @@ import numpy as np
 from zerogap.problem import terms as row_terms
 from zerogap.problem.problem import Problem
 from zerogap.solver import intercept
-from zerogap.solver.dual_projection import DualProjection
+from zerogap.solver.dual_projection import NOTHING, DualProjection
 
 Array = np.ndarray
 
@@ -131,18 +131,20 @@ class DualRepair:
         v, h = found
         low, high = self.problem.flat.low, self.problem.flat.high
         norms = np.maximum(np.sqrt(self.rows.square_columns(h)), 1e-300)
+        size = self._slopes(v)[1]
+        usual = np.maximum(size, NOTHING * float(np.max(size)))
         # so small that what is out of reach is left where it is least relative to the sizes of the slopes
-        scale = np.sqrt(h) * float(np.min(self._slopes(v)[1] / norms))
+        scale = np.sqrt(h) * float(np.min(usual / norms))
         room = np.divide(scale, self.problem.weight, out=np.zeros_like(scale), where=h > 0.0)
         held = np.zeros(low.size, dtype=bool)
         for _ in range(CORRECTIONS):
+            v[np.abs(self._share * v) <= _EPS * float(np.max(np.abs(self._share * v)))] = 0.0
             s, size = self._slopes(v)
             missing = np.clip(s, low, high) - s
             if float((np.abs(missing) / size).max()) <= self.rounding:
                 return v
-            near = self.rounding * size
-            held |= (s <= low + near) | (s >= high - near)
-            shift = self._shift(missing, size, held, scale)
+            held |= (s <= low + self.rounding * size) | (s >= high - self.rounding * size)
+            shift = self._shift(missing, usual, held, scale)
             if shift is None:
                 return None
             v += shift * room

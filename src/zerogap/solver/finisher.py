@@ -65,7 +65,7 @@ class NewtonSolver:
     augmented: Any = augmented
     system: Any = newton_system
 
-    def __init__(self, problem: Problem, settings: object, rng: object, tol: float = 1e-6):
+    def __init__(self, problem: Problem, settings: object = None, rng: object = None, tol: float = 1e-6):
         if not isinstance(problem.penalty, SeparablePenalty):
             raise SettingsError(
                 "algorithm: 'newton' needs a separable regularizer; for GroupLasso take 'ardca-restart'"
@@ -88,13 +88,15 @@ class NewtonSolver:
         self.near = True
         self.settled = 0
         self.repeated = False
+        self.share = 1.0  # of a proximal term, where there is one
+        self._origin: Array | None = None
+        self._resumed = 1.0
 
     def start(self, u: Array) -> None:
         problem = self.problem
         self.u = u.copy()
         self.slope = problem.slope(u)
-        x = problem.penalty.minimiser(self.slope[: problem.penalty.n_features])
-        self.x = self._in_reach(np.where(np.isfinite(x), x, 0.0))
+        self.x = self._first_x() if self._origin is None else self._origin.copy()
         self.v = np.zeros_like(self.x)
         if self.identity.any:
             v = -(self.mu * self.x - self.pull) - self.slope
@@ -105,9 +107,26 @@ class NewtonSolver:
             )
         self.m = problem.rows.dot(self.x)
         self._scale()
+        self._first_sigma = self.sigma[:1].copy()
+        self.sigma *= self._resumed
+        self.s *= self._resumed
         if self.small:
             self.matrix = problem.rows.dense()
             self.room = small_newton.make_room(*problem.rows.shape)
+
+    def resume(self, x: Array, stiffer: float, share: float) -> None:
+        """Begin at x, with sigma and s so many times what they would be, and this `share`."""
+        self._origin, self._resumed, self.share = x, stiffer, share
+
+    @property
+    def stiffer(self) -> float:
+        """How many times as stiff as a solver is at first the first row has become."""
+        return float(self.sigma[0] / self._first_sigma[0])
+
+    def _first_x(self) -> Array:
+        """x*(u), zero where the dual does not determine it."""
+        x = self.problem.penalty.minimiser(self.slope[: self.problem.penalty.n_features])
+        return self._in_reach(np.where(np.isfinite(x), x, 0.0))
 
     def _in_reach(self, x: Array) -> Array:
         """The best multiple of x*(u): a dual point of another problem may be far too long for this one."""

@@ -19,6 +19,8 @@ _NOTHING = 1e-250
 #: Columns with less curvature of their own than this share of what the rows give them count as flat: their
 #: inverse would drown the rest. At most so many are worth a system of their own.
 _FLAT, _FEW = 1e-7, 64
+#: Entries of a matrix of rows that is made dense to read columns off it.
+DENSE = 1_000_000
 
 
 def solve(rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float) -> Array:
@@ -106,7 +108,7 @@ def _by_outer(rows: StackedRows, d: Array, h: Array) -> Callable[[Array], Array]
     matrix.flat[:: h.size + 1] += 1.0 / h
     inner = cholesky(matrix)
     if flat.size:
-        columns = np.stack([rows.dot(unit) for unit in np.eye(d.size)[flat]], axis=1)
+        columns = _columns(rows, flat)
         solved = inner(columns)
         schur = cholesky(columns.T @ solved + np.diag(d[flat]))
 
@@ -157,6 +159,13 @@ def _by_elimination(parts: Apart, d: Array, h: Array) -> Callable[[Array], Array
         return x + apply(left)
 
     return refined
+
+
+def _columns(rows: StackedRows, chosen: Array) -> Array:
+    """These columns of the rows."""
+    if rows.shape[0] * rows.shape[1] <= DENSE:
+        return rows.dense()[:, chosen]
+    return np.stack([rows.dot(unit) for unit in np.eye(rows.shape[1])[chosen]], axis=1)
 
 
 def _flat_columns(rows: StackedRows, d: Array, h: Array) -> Array:

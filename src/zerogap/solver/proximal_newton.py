@@ -34,11 +34,10 @@ class ProximalNewtonSolver(NewtonSolver):
         """Is there a feature without curvature?"""
         return isinstance(problem.penalty, SeparablePenalty) and problem.penalty.mu_min == 0
 
-    def __init__(self, problem: Problem, tol: float):
+    def __init__(self, problem: Problem, tol: float = 1e-6):
         super().__init__(problem, None, None, tol)
         self._flat = self.mu == 0.0
         self._own_mu, self._own_pull = self.mu, self.pull
-        self.share = 1.0
 
     def _scale(self) -> None:
         super()._scale()
