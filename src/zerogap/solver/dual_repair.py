@@ -31,8 +31,8 @@ SEPARATE = 64
 CORRECTIONS = 5
 #: Products run over a copy of the rows that may move, as long as these are no larger share of all.
 COPIED = 0.1
-#: Entries of a matrix of rows that is made dense.
-DENSE = 150_000
+#: Entries of a matrix of rows that is made dense, or multiply-adds of its factor where rows are the fewer.
+DENSE, WORK = 150_000, 50_000_000
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -105,6 +105,9 @@ class DualRepair:
         if self._only_intercept:
             return intercept.repair(self.problem, u)
         flat = self.problem.flat
+        s, size = self._slopes(u)
+        if float((np.abs(np.clip(s, flat.low, flat.high) - s) / size).max()) <= self.rounding:
+            return u
         if self.separate:
             moved = self._one_by_one(u)
             if moved is not None:
@@ -246,9 +249,9 @@ class DualRepair:
             return None
         root = np.where(held & ~untouched, 1.0 / np.maximum(size, norms), 0.0)
         out = np.zeros(scale.size)
-        if (
-            part.shape[0] * part.shape[1] <= DENSE
-        ):  # by the rows themselves, as their Gram matrix loses digits
+        count, width = part.shape
+        if count * width <= DENSE or (count < width and count**2 * width <= WORK):
+            # by the rows themselves, as their Gram matrix loses digits
             block = part.dense() * scale[rows, None] * root
             out[rows] = np.linalg.lstsq(block.T, root * missing, rcond=1e-13)[0]
             return out

@@ -165,6 +165,14 @@ class NewtonSolver:
         self.sigma[n:] = constraint_sigma(norms)
         self.s = np.where(self.identity.l1 > 0, 0.3 * self.identity.l1 / reach, 0.3 * curvature)
 
+    def take_up(self, x: Array, v: Array, stiffer: float) -> None:
+        """Go on from where another method has come close: at x, with the forces v of the features."""
+        self.x, self.m = x.copy(), self.problem.rows.dot(x)
+        if self.identity.any:
+            self.v = v.copy()
+        self.sigma *= stiffer
+        self.s *= stiffer
+
     @property
     def stride(self) -> float:
         """Passes worth waiting for between checks: on small problems a check costs more than steps."""

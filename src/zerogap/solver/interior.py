@@ -1,252 +1,239 @@
-"""A primal-dual interior point method for few rows with many kinks, as a start for the Newton steps.
+"""A primal-dual interior point method for few rows and many kinks, as the start of Newton steps.
 
-Semismooth Newton steps cross kinks a few at a time. Where the matrices are small next to the number of kinks,
-Mehrotra's predictor-corrector method takes twenty-odd steps whatever the kinks. Every row and every feature
-with an l1 term or a box is a sum of pieces
+Semismooth Newton steps cross kinks a few at a time; Mehrotra's predictor-corrector method takes about
+fifteen steps however many there are. With the problem in `pieces`, g_k the row (or unit vector) of piece k,
+and slopes l, h >= 0 of its two bounds, the optimality conditions are
 
-    tau(m) = max_{low <= z <= high}  z m - aim z - bend z^2 / 2
+    mu x - pull + sum_k w_k z_k g_k = 0
+    g_k.x = aim_k + bend_k z_k - l_k + h_k        l_k (z_k - low_k) = 0        h_k (high_k - z_k) = 0
 
-(an l1 term is one with low = -l1, high = l1; an upper bound one with low = 0, high = inf; a range of a
-constraint row is two). With slopes l, h >= 0 of the bounds, the optimality conditions are
-
-    mu x - pull + sum_k w_k z_k g_k = 0      m = aim + bend z - l + h      l (z - low) = h (high - z) = 0
-
-whose right-hand zeros are 'target' on the central path. A step solves the same system as a Newton step, with
-h_k = w_k / theta_k, theta = l / (z - low) + h / (high - z) + bend.
+The zeros on the right of the last two are target / w_k on the central path. With z, l and h eliminated, a
+step solves the system of a Newton step, with theta = l / (z - low) + h / (high - z) + bend for 1 / sigma.
+Where rounding gets the upper hand, or the tolerance asks for more, Newton steps take over from there.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from zerogap.problem import losses
-from zerogap.problem import terms as row_terms
 from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import SeparablePenalty
-from zerogap.solver import newton_system
+from zerogap.solver import newton_system, pieces
+from zerogap.solver.finisher import NewtonSolver
 from zerogap.solver.solver import Candidates
 
 Array = np.ndarray
 
-#: phi*(u) = u y + tube |u| + bend u^2 / 2 on the dual domain: (tube, bend) of the losses that are like this.
-SHAPES: dict[type, Callable[[Any], tuple[float, float]]] = {
-    losses.Hinge: lambda loss: (0.0, 0.0),
-    losses.SmoothedHinge: lambda loss: (0.0, loss.width),
-    losses.SquaredHinge: lambda loss: (0.0, 0.5),
-    losses.Absolute: lambda loss: (0.0, 0.0),
-    losses.Pinball: lambda loss: (0.0, 0.0),
-    losses.Squared: lambda loss: (0.0, 1.0),
-    losses.Huber: lambda loss: (0.0, 1.0),
-    losses.EpsilonInsensitive: lambda loss: (loss.epsilon, 0.0),
-    losses.SquaredEpsilonInsensitive: lambda loss: (loss.epsilon, 0.5),
-}
-#: How far a step goes towards the nearest bound.
-INSIDE = 0.995
-#: A dual coordinate without bounds or bend bends this much, relative to what its row gives; about its own
-#: place, so that nothing but the pace changes.
-FREE = 1e-8
-STEPS = 60
-GOAL = 0.5
-BOOST = 100.0
+#: Steps at most, and the share of the tolerance at which they end.
+STEPS, GOAL = 60, 0.5
+#: ... unless features are near zero that are not known to be zero: then at this share of that.
+DEEPER = 1e-3
+#: How far a step goes towards the nearest bound; shorter ones than SHORT lead nowhere.
+INSIDE, SHORT = 0.995, 1e-8
+#: A free dual coordinate without bend, and a feature without curvature, have this share of what the other
+#: side gives them, about their own place: it changes the pace, not the end.
+SHARE = 1e-8
+#: Once the gap is this small, relative to the objective, a residual that grows so much is rounding.
+CLOSE, GROWN = 1e-2, 10.0
+#: How much stiffer than at a cold start the Newton steps begin.
+STIFFER = 100.0
+#: More rows than this are for other methods.
+ROWS = 1500
 
 
-class Pieces(NamedTuple):
-    """The elementary terms; `of` is the row, or the feature behind all rows."""
+class Iterate(NamedTuple):
+    """x, and the dual coordinate and the bounds' slopes of every piece."""
 
-    of: Array
-    low: Array
-    high: Array
-    aim: Array
-    bend: Array
-    weight: Array
-
-
-def pieces_of(problem: Problem) -> Pieces:
-    n, m = problem.n_data, problem.n_rows
-    low, high = np.empty(m), np.empty(m)
-    row_terms.domains(problem.terms, low, high)
-    tube, bend = SHAPES[type(problem.loss)](problem.loss) if n else (0.0, 0.0)
-    lists = []
-    data = np.flatnonzero(problem.weight[:n] > 0.0)
-    y = problem.y[data]
-
-    def add(of, low, high, aim, bend=0.0):
-        of = np.asarray(of)
-        lists.append([of, *(np.broadcast_to(np.asarray(p, dtype=np.float64), of.shape) for p in (low, high, aim, bend))])
-
-    if tube:
-        add(data, 0.0, high[data], y + tube, bend)
-        add(data, low[data], 0.0, y - tube, bend)
-    else:
-        add(data, low[data], high[data], y, bend)
-    rows = np.arange(n, m)
-    same = problem.low == problem.high
-    add(rows[same], -np.inf, np.inf, problem.low[same])
-    for side, ends in ((problem.high, (0.0, np.inf)), (problem.low, (-np.inf, 0.0))):
-        there = np.isfinite(side) & ~same
-        add(rows[there], *ends, side[there])
-    penalty: Any = problem.penalty
-    full = np.zeros(penalty.n_features)
-    l1, lower, upper = penalty.l1 + full, penalty.lower + full, penalty.upper + full
-    soft = np.flatnonzero(l1 > 0.0)
-    add(m + soft, -l1[soft], l1[soft], 0.0)
-    for side, ends in ((upper, (0.0, np.inf)), (lower, (-np.inf, 0.0))):
-        there = np.flatnonzero(np.isfinite(side))
-        add(m + there, *ends, side[there])
-    of, lo, hi, aim, bends = (np.concatenate(p) for p in zip(*lists, strict=True))
-    weight = np.append(problem.weight, np.ones(problem.rows.shape[1]))[of]
-    return Pieces(of.astype(np.int64), lo, hi, aim, bends, weight)
+    x: Array
+    z: Array
+    l: Array  # noqa: E741
+    h: Array
 
 
 class InteriorSolver:
-    phase = "interior"
+    """State: the best iterate, and the Newton solver that took over, if one did."""
 
     @staticmethod
     def fits(problem: Problem) -> bool:
-        return isinstance(problem.penalty, SeparablePenalty) and (type(problem.loss) in SHAPES or not problem.n_data)
+        """An l1 term, pieces, and no more rows than features."""
+        penalty, (n, t) = problem.penalty, problem.rows.shape
+        if not isinstance(penalty, SeparablePenalty) or not np.any(penalty.l1):
+            return False
+        return n <= min(t, ROWS) and pieces.fit(problem)
 
-    def __init__(self, problem: Problem, tol: float):
-        self.problem, self.tol = problem, tol
-        self.active = problem.n_rows
-        self.over, self.finisher = False, None
+    def __init__(self, problem: Problem, finisher: NewtonSolver):
+        self.problem, self.finisher, self.tol = problem, finisher, finisher.tol
+        self.began = self.over = False
+
+    @property
+    def phase(self) -> str:
+        return "newton" if self.began else "interior"
+
+    @property
+    def active(self) -> int:
+        return self.finisher.active
+
+    @property
+    def stride(self) -> float:
+        """See `NewtonSolver.stride`."""
+        return self.finisher.stride if self.began else 0.0
 
     def start(self, u: Array) -> None:
-        problem = self.problem
-        self.p = p = pieces_of(problem)
-        t = problem.rows.shape[1]
+        self.u = u
+        self._prepare()
+        self.now = self.best = self._first()
+        self.left, self.goal = np.inf, 0.0
+
+    def _prepare(self) -> None:
+        problem, penalty = self.problem, self.finisher.problem.penalty
+        self.pieces = p = pieces.pieces_of(problem)
+        self.mu, self.pull = self.finisher.mu, self.finisher.pull
+        n = problem.n_rows
+        self.below, self.above = np.isfinite(p.low), np.isfinite(p.high)
+        self.bounds = max(int(self.below.sum() + self.above.sum()), 1)
+        flat = self.mu == 0.0
+        columns = problem.rows.square_columns(problem.weight)
+        self.metric = np.where(flat, SHARE * np.where(columns > 0.0, columns, 1.0), self.mu)
+        usual = np.where(flat, np.where(columns > 0.0, columns, 1.0), self.mu)
+        self.soft = np.flatnonzero((p.of >= n) & self.below & self.above)  # the l1 terms
+        self.usual = usual[p.of[self.soft] - n]
+        norms = problem.rows.square_norms(1.0 / usual[: penalty.n_features], 1.0 / usual[-1])
+        free = ~(self.below | self.above) & (p.bend == 0.0)
+        norms = np.append(norms, 1.0 / usual)[p.of] * p.weight
+        self.own_bend = p.bend + np.where(free, SHARE * np.where(norms > 0.0, norms, 1.0), 0.0)
+
+    def _first(self) -> Iterate:
+        """In the middle of bounded intervals, and far from the bounds of the others."""
+        problem, p = self.problem, self.pieces
         penalty: Any = problem.penalty
-        self.mu, self.pull = np.zeros(t), np.zeros(t)
-        self.mu[: penalty.n_features] = penalty.mu
-        self.pull[: penalty.n_features] = penalty.pull
-        self.lo_bound, self.hi_bound = np.isfinite(p.low), np.isfinite(p.high)
-        self.bounds = int(self.lo_bound.sum() + self.hi_bound.sum())
-        only = np.where(np.arange(problem.n_rows) < problem.n_data, problem.weight, 1.0)
-        curvature = self.mu + 0.0
-        columns = problem.rows.square_columns(only)
-        flat = self.mu == 0
-        self.own = np.where(flat, 1e-8 * np.where(columns > 0, columns, 1.0), self.mu)
-        norms = np.append(problem.rows.square_norms(1.0 / np.where(flat, 1.0, self.mu)[: penalty.n_features], 1.0), np.ones(t))[p.of]
-        free = ~self.lo_bound & ~self.hi_bound & (p.bend == 0.0)
-        self.extra = np.where(free, FREE * np.maximum(norms * p.weight, 1e-12), 0.0)
-        self.x = problem.join(penalty.minimiser(np.zeros(penalty.n_features)) if not flat[:penalty.n_features].any() else np.zeros(penalty.n_features), problem.level)
-        m = self._margins(self.x)
-        both = self.lo_bound & self.hi_bound
-        width = 1.0
-        self.z = np.where(both, 0.5 * (np.where(both, p.low, 0) + np.where(both, p.high, 0)),
-                          np.where(self.lo_bound, np.where(self.lo_bound, p.low, 0) + width, np.where(self.hi_bound, np.where(self.hi_bound, p.high, 0) - width, 0.0)))
-        r = m - p.aim - p.bend * self.z
-        delta = max(float(np.mean(np.abs(r))), 1e-3)
-        self.l = np.where(self.lo_bound, np.maximum(-r, 0.0) + delta, 0.0)
-        self.h = np.where(self.hi_bound, np.maximum(r, 0.0) + delta, 0.0)
+        low, high = np.where(self.below, p.low, 0.0), np.where(self.above, p.high, 0.0)
+        one_sided = np.where(self.below, low + 1.0, np.where(self.above, high - 1.0, 0.0))
+        z = np.where(self.below & self.above, 0.5 * (low + high), one_sided)
+        x = problem.join(np.clip(np.zeros(penalty.n_features), penalty.lower, penalty.upper), problem.level)
+        slope = self._margins(x) - p.aim - p.bend * z
+        least = max(float(np.mean(np.abs(slope))), 1e-3)
+        lower, upper = (np.maximum(s, 0.0) + least for s in (-slope, slope))
+        return Iterate(x, z, np.where(self.below, lower, 0.0), np.where(self.above, upper, 0.0))
 
     def _margins(self, x: Array) -> Array:
-        return np.append(self.problem.rows.dot(x), x)[self.p.of]
+        """g_k.x of every piece."""
+        return np.append(self.problem.rows.dot(x), x)[self.pieces.of]
 
-    def _gather(self, values: Array) -> tuple[Array, Array]:
-        """Sums over the pieces of each row, and of each feature."""
+    def _sums(self, values: Array) -> tuple[Array, Array]:
+        """Of the pieces of each row, and of each feature."""
         n, t = self.problem.rows.shape
-        total = np.bincount(self.p.of, values, minlength=n + t)
-        return total[:n], total[n:]
+        sums = np.bincount(self.pieces.of, values, minlength=n + t)
+        return sums[:n], sums[n:]
 
     def advance(self, passes: float, stop: Callable[[], bool]) -> float:
-        if self.over:
-            if self.finisher is None:
-                self.finisher = self._hand_over()
+        """All interior steps at once; Newton steps when asked again."""
+        if self.began:
+            if not self.over:
+                self._hand_over()
             return self.finisher.advance(passes, stop)
-        self.over = True
+        self.began = True
         done = 0
-        while done < STEPS and not stop() and self._step():
-            done += 1
+        with np.errstate(all="ignore"):
+            while done < STEPS and not stop() and self._step():
+                done += 1
         return 2.0 * max(done, 1)
 
     def _step(self) -> bool:
-        problem, p = self.problem, self.p
-        rows = problem.rows
-        below = np.where(self.lo_bound, self.z - p.low, 1.0)
-        above = np.where(self.hi_bound, p.high - self.z, 1.0)
-        whole = rows.dot(self.x)
-        m = np.append(whole, self.x)[p.of]
-        push_rows, push_features = self._gather(p.weight * self.z)
-        left_x = -(self.mu * self.x - self.pull + rows.tdot(push_rows) + push_features)
-        left_z = m - p.aim - p.bend * self.z + self.l - self.h
-        gap = float(p.weight @ (self.l * below + self.h * above))
-        mean = gap / max(self.bounds, 1)
-        penalty: Any = problem.penalty
-        t = penalty.n_features
-        size = abs(problem.primal_from_margins(np.clip(self.x[:t], penalty.lower, penalty.upper), whole))
-        left = float(np.abs(p.weight * left_z) @ np.abs(self.z)) + float(np.sum(left_x**2 / self.own))
-        self.log = getattr(self, 'log', [])
-        self.log.append((gap / max(size, 1e-300), left / max(size, 1e-300), float(np.abs(left_x).max()), float(np.abs(left_z).max()), getattr(self, 'step', 0)))
-        if gap + left <= GOAL * self.tol * size:
+        """One step of predictor and corrector; False at the end of the way."""
+        problem, p, (x, z, l, h) = self.problem, self.pieces, self.now  # noqa: E741
+        room_below, room_above = np.where(self.below, z - p.low, 1.0), np.where(self.above, p.high - z, 1.0)
+        forces, pins = self._sums(p.weight * z)
+        left_x = self.pull - self.mu * x - problem.rows.tdot(forces) - pins
+        left_z = self._margins(x) - p.aim - p.bend * z + l - h
+        if not self._goes_on(left_x, left_z, room_below, room_above):
             return False
-        if left > gap and gap < 1e-2*size and getattr(self,'keep',None) is not None and left > 10*self.keep[0]:
-            _, self.x, self.z, self.l, self.h = self.keep
-            self.log.append((9,9,9,9,9))
-            return False
-        self.keep = (gap+left, self.x, self.z, self.l, self.h)
-        theta = self.l / below + self.h / above + p.bend + self.extra
-        stiff_rows, stiff_features = self._gather(p.weight / theta)
-        solve = newton_system.factorised(rows, self.own + stiff_features, stiff_rows)
+        theta = l / room_below + h / room_above + self.own_bend
+        stiffness, pinned = self._sums(p.weight / theta)
+        solve = newton_system.factorised(problem.rows, self.metric + pinned, stiffness)
 
-        def direction(low_target, high_target):
-            tl, th = low_target / below, high_target / above
-            rest = (left_z + tl - th) / theta
-            r_rows, r_features = self._gather(p.weight * rest)
-            dx = solve(left_x - rows.tdot(r_rows) - r_features)
+        def direction(low_target: Array, high_target: Array) -> Iterate:
+            a, b = low_target / room_below, high_target / room_above
+            rest = (left_z + a - b) / theta
+            forces, pins = self._sums(p.weight * rest)
+            dx = solve(left_x - problem.rows.tdot(forces) - pins)
             dz = self._margins(dx) / theta + rest
-            dl = np.where(self.lo_bound, tl - self.l / below * dz, 0.0)
-            dh = np.where(self.hi_bound, th + self.h / above * dz, 0.0)
-            return dx, dz, dl, dh
+            return Iterate(
+                dx, dz, (a - l / room_below * dz) * self.below, (b + h / room_above * dz) * self.above
+            )
 
-        def longest(dz, dl, dh):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratios = [np.where(d < 0, -v / d, np.inf).min(initial=np.inf) for v, d in (
-                    (below, np.where(self.lo_bound, dz, 0.0)), (above, np.where(self.hi_bound, -dz, 0.0)), (self.l, dl), (self.h, dh))]
-            return min(1.0, INSIDE * min(ratios))
+        def longest(d: Iterate) -> float:
+            moves = (room_below, d.z * self.below), (room_above, -d.z * self.above), (l, d.l), (h, d.h)
+            return min(
+                1.0, INSIDE * min(float(np.min(-v[m < 0] / m[m < 0], initial=np.inf)) for v, m in moves)
+            )
 
-        _, dz, dl, dh = direction(-self.l * below, -self.h * above)
-        step = longest(dz, dl, dh)
-        ahead = p.weight @ ((self.l + step * dl) * (below + self.lo_bound * step * dz) + (self.h + step * dh) * (above - self.hi_bound * step * dz))
-        ahead = max(float(ahead), 0.0) / max(self.bounds, 1)
-        target = mean * (ahead / mean) ** 3 / p.weight if mean > 0 else 0.0
-        dx, dz, dl, dh = direction(
-            np.where(self.lo_bound, target - self.l * below - dl * dz, 0.0),
-            np.where(self.hi_bound, target - self.h * above + dh * dz, 0.0),
+        ahead = direction(-l * room_below, -h * room_above)
+        step = longest(ahead)
+        products = (l + step * ahead.l) * (room_below + step * ahead.z * self.below)
+        products += (h + step * ahead.h) * (room_above - step * ahead.z * self.above)
+        mean = self.gap / self.bounds
+        target = mean * (max(float(p.weight @ products), 0.0) / self.gap) ** 3 / p.weight
+        move = direction(
+            (target - l * room_below - ahead.l * ahead.z) * self.below,
+            (target - h * room_above + ahead.h * ahead.z) * self.above,
         )
-        step = longest(dz, dl, dh)
-        self.step = step
-        self.x = self.x + step * dx
-        self.z = self.z + step * dz
-        self.l = self.l + step * dl
-        self.h = self.h + step * dh
-        return step > 1e-8
+        step = longest(move)
+        self.now = Iterate(*(v + step * d for v, d in zip(self.now, move, strict=True)))
+        return step > SHORT
 
-    def _hand_over(self):
-        from zerogap.solver.finisher import NewtonSolver
-        problem = self.problem
-        n, t = problem.rows.shape
-        sums = np.bincount(self.p.of, self.z, minlength=n + t)
-        f = NewtonSolver(problem, None, None, self.tol)
-        f.start(problem.project_dual(sums[:n]))
-        f.x, f.m = self.x.copy(), problem.rows.dot(self.x)
-        if f.identity.any:
-            f.v = sums[n:]
-        f.sigma = f.sigma * BOOST
-        f.s = f.s * BOOST
-        return f
+    def _goes_on(self, left_x: Array, left_z: Array, room_below: Array, room_above: Array) -> bool:
+        """Measure the iterate, and keep it if it is the best."""
+        p, (x, z, l, h) = self.pieces, self.now  # noqa: E741
+        self.gap = float(p.weight @ (l * room_below + h * room_above))
+        left = (
+            self.gap + float(np.abs(p.weight * left_z) @ np.abs(z)) + float(left_x @ (left_x / self.metric))
+        )
+        penalty: Any = self.problem.penalty
+        inside = np.clip(x[: penalty.n_features], penalty.lower, penalty.upper)
+        size = abs(self.problem.primal_from_margins(inside, self.problem.rows.dot(x)))
+        if not np.isfinite(left) or (self.gap < CLOSE * size and left > GROWN * self.left):
+            return False
+        if left < self.left:
+            self.left, self.best = left, self.now
+        self.close = self.left < CLOSE * size
+        self.goal = GOAL * self.tol * size
+        if left > self.goal:
+            return self.gap > 0.0
+        return left > DEEPER * self.goal and self._point()[1] > self.goal
+
+    def _hand_over(self) -> None:
+        """Newton steps begin at the best iterate, or from the start where that has led nowhere."""
+        finisher, self.over = self.finisher, True
+        if not self.close:
+            finisher.start(self.u)
+            return
+        forces, pins = self._sums(self.best.z)
+        finisher.start(self.problem.project_dual(forces))
+        finisher.take_up(self.best.x, pins, STIFFER)
+
+    def _point(self) -> tuple[Array, float]:
+        """x with zeros where the l1 term holds it, and what that is worth at the prices of all pieces.
+
+        There the stiffness outgrows any curvature on the way, and vanishes elsewhere.
+        """
+        p, soft, (x, z, l, h) = self.pieces, self.soft, self.best  # noqa: E741
+        theta = l[soft] / (z[soft] - p.low[soft]) + h[soft] / (p.high[soft] - z[soft])
+        out = x.copy()
+        out[p.of[soft][theta * self.usual < 1.0] - self.problem.n_rows] = 0.0
+        return out, float(np.abs(p.weight * z) @ np.abs(self._margins(out - x)))
 
     def candidates(self) -> Candidates:
-        if self.finisher is not None:
+        if self.over:
             return self.finisher.candidates()
-        problem = self.problem
-        n, t = problem.rows.shape
-        u = np.bincount(self.p.of, self.z, minlength=n + t)[:n]
-        u = problem.project_dual(u)
-        points = [self.x.copy()]
-        penalty: Any = problem.penalty
-        points[0][: penalty.n_features] = np.clip(self.x[: penalty.n_features], penalty.lower, penalty.upper)
+        penalty: Any = self.problem.penalty
+        t = penalty.n_features
+        u = self.problem.project_dual(self._sums(self.best.z)[0])
+        point, cost = self._point()
+        if cost > self.goal:
+            point = self.best.x.copy()
+        point[:t] = np.clip(point[:t], penalty.lower, penalty.upper)
+        points = [point]
         if penalty.mu_min > 0:
-            points.append(np.append(penalty.minimiser(problem.slope(u)[: penalty.n_features]), self.x[penalty.n_features :]))
+            points.append(np.append(penalty.minimiser(self.problem.slope(u)[:t]), point[t:]))
         return Candidates(points, u)
