@@ -13,7 +13,8 @@ def test_flat_features_are_lent_more_and_more():
     damping = Damping(np.array([1.0, 0.0]))
     damping.lend_from(np.array([2.0, 5.0]))
     loans = lent(damping, np.ones(2))
-    assert [more for _, more in loans] == [True, True, False]
+    assert [more for _, more in loans] == [True, True, True, False]
+    assert loans[0][0][1] == 0.0
     assert all(loan[0] == 0.0 for loan, _ in loans)
     assert np.all(np.diff([loan[1] for loan, _ in loans]) > 0)
 

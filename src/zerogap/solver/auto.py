@@ -18,6 +18,7 @@ from zerogap.result.certificate import Certificate
 from zerogap.solver import costs
 from zerogap.solver.ardca import ArdcaSolver
 from zerogap.solver.newton import newton_solver
+from zerogap.solver.proximal_newton import ProximalNewtonSolver
 from zerogap.solver.sdca import SdcaSolver
 from zerogap.solver.settings import ARDCA, SDCA
 from zerogap.solver.solver import Candidates, Solver
@@ -47,6 +48,9 @@ TREND = 3
 class AutoSolver:
     """A solver made of solvers. `phase` says which one runs."""
 
+    #: What follows where Newton steps lose their way: those with a proximal term, then coordinates again.
+    second = "held"
+
     def __init__(self, problem: Problem, settings: Any, rng: np.random.Generator, tol: float):
         self.problem, self.rng, self.tol = problem, rng, tol
         penalty = problem.penalty
@@ -55,6 +59,7 @@ class AutoSolver:
         self._spent = 0.0  # modelled seconds in the current phase, checks included
         self._passes = 0.0  # of the current phase
         self._trend: list[tuple[float, float]] = []  # passes, log10 error; this phase
+        self._bounds: list[float] = []  # with it
         self._retired: set[str] = set()
 
     @property
@@ -104,13 +109,15 @@ class AutoSolver:
 
     def _enter(self, name: str) -> None:
         self.name = name
-        self._spent, self._passes, self._trend = 0.0, 0.0, []
+        self._spent, self._passes, self._trend, self._bounds = 0.0, 0.0, [], []
         self._inner = self._solver(name)
         self._inner.start(self._dual)
 
     def _solver(self, name: str) -> Solver:
         if name == "newton":
             return newton_solver(self.problem, self.tol)
+        if name == "held":
+            return ProximalNewtonSolver(self.problem, self.tol, everything=True)
         if name == "ardca":
             return ArdcaSolver(self.problem, ACCELERATED, self.rng, self.tol)
         return SdcaSolver(self.problem, PLAIN, self.rng)
@@ -124,7 +131,7 @@ class AutoSolver:
 
     def _price(self, passes: float) -> float:
         """Seconds that so many passes of the current phase cost."""
-        if self.name == "newton":  # which counts two passes a step
+        if self.name in ("newton", "held"):  # which count two passes a step
             return 0.5 * passes * self._finish_cost / self._finish_steps
         pace = costs.coordinate_pass(self.problem.rows)
         return passes * pace * (costs.ACCELERATION if self.name == "ardca" else 1.0)
@@ -138,6 +145,7 @@ class AutoSolver:
         """Note the progress, and change the phase when another one promises an earlier end."""
         error = min(max(certificate.error, 1e-300), 1e300)
         self._trend.append((self._passes, math.log10(error)))
+        self._bounds.append(certificate.dual)
         following = self._following()
         if following != self.name:
             self._enter(following)
@@ -149,8 +157,10 @@ class AutoSolver:
             stuck = self._idle() or late
             if stuck and self._coordinates_fit and "newton" not in self._retired:
                 self._retired.add("newton")
-                return "ardca"
+                return self.second
             return "newton"
+        if self.name == "held":
+            return "ardca" if self._idle() else "held"
         seconds, passes = self._left()
         may_finish = self._newton_fits and "newton" not in self._retired
         may_finish = may_finish and len(self._trend) >= (2 if self.name == "sdca" else TREND)
@@ -162,9 +172,12 @@ class AutoSolver:
         return self.name
 
     def _idle(self) -> bool:
-        """No better error in the last IDLE checks of this phase."""
+        """No better error and no better bound in the last IDLE checks of this phase."""
         errors = [error for _, error in self._trend]
-        return len(errors) > IDLE and min(errors[-IDLE:]) >= min(errors[:-IDLE]) - 0.005
+        if len(errors) <= IDLE or min(errors[-IDLE:]) < min(errors[:-IDLE]) - 0.005:
+            return False
+        before, since = max(self._bounds[:-IDLE]), max(self._bounds[-IDLE:])
+        return since == before or since < before + 0.01 * abs(before)
 
     def _left(self) -> tuple[float, float]:
         """Seconds and passes until the tolerance, by the trend of the phase's later half."""

@@ -36,6 +36,7 @@ class BlockAuto(AutoSolver):
     """Block coordinate steps, then Newton steps, by the rule of `AutoSolver`; no accelerated ones."""
 
     problem: BlockProblem
+    second = "ardca"
 
     def _newton_first(self) -> bool:
         problem = self.problem

@@ -28,7 +28,9 @@ class BlockSystem:
         self.rows, self.n_data = rows, n_data
         self._gradients_fail = False
 
-    def solve(self, rows: BlockRows, d: Array, h: Array, rhs: Array, accuracy: float) -> Array:
+    def solve(
+        self, rows: BlockRows, d: Array, h: Array, rhs: Array, accuracy: float, parts: Any = None
+    ) -> Array:
         """x, exactly or to `accuracy` in the norm of the preconditioner."""
         K = rows.outputs
         q = h.reshape(-1, K)

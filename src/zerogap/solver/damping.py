@@ -7,7 +7,8 @@ import numpy as np
 Array = np.ndarray
 
 #: Shares of what all rows together would give a feature, lent where mu_j = 0: more where less did not do.
-SHARES = (1e-9, 1e-3, 1.0)
+#: None at first: an intercept next to columns far from zero has next to no curvature, yet enough.
+SHARES = (0.0, 1e-9, 1e-3, 1.0)
 #: So many short steps in a row say that directions reach too far, along features that hardly any row holds at
 #: present: their share of what all rows together would give is below STARVED times the usual one. Where that
 #: is so for OFTEN of the features or more, it is raised; how far follows the lengths of the steps.

@@ -188,6 +188,7 @@ class NewtonSolver:
     def _outer_step(self, stop: Callable[[], bool]) -> float:
         """Minimise Psi, then move u and v, then raise sigma."""
         self.working = False
+        self.m[:] = self.problem.rows.dot(self.x)  # sums of steps keep the rounding of the longest
         steps = self._minimise(stop)
         if self.excess > LOST:  # rounding in the stiff rows hides the way down
             self._soften(GROWTH**2)
@@ -250,10 +251,14 @@ class NewtonSolver:
         self.forces = np.empty(problem.n_rows)
         self.augmented.forces(problem.terms, self.m, self.u, self.sigma, self.forces)
         self.slope = problem.slope(self.forces)
-        gradient = self.mu * self.x - self.pull + self.slope
+        self.own = self.mu * self.x - self.pull
         if self.identity.any:
-            gradient += self.identity.force(self.x, self.v, self.s)
-        return gradient
+            self.own += self.identity.force(self.x, self.v, self.s)
+        return self.own + self.slope
+
+    def _parts(self) -> tuple[Array, Array]:
+        """- grad Psi, as what the features have of their own, and the rows' share w u_new."""
+        return -self.own, -self.problem.weight * self.forces
 
     def _minimise_small(self) -> int:
         """`_minimise` in compiled code."""
@@ -264,10 +269,10 @@ class NewtonSolver:
             penalty.value_of_center,
         )  # fmt: skip
         at = small_newton.Place(self.x, self.m, self.u, self.v, self.sigma, self.s)
-        level = bool(self._smooth and self.problem.fit_intercept)
         rules = small_newton.Rules(
-            STEPS, SHARE, self.tol, SHARES, self._steepest, LONGEST, self.repeated, level
-        )
+            STEPS, SHARE, self.tol, SHARES, self._steepest, LONGEST, self.repeated,
+            self.problem.fit_intercept, self._smooth,
+        )  # fmt: skip
         steps, self.excess = small_newton.minimise(self.matrix, self.problem.terms, features, at, room, rules)
         self.active = int(np.count_nonzero(room.h))
         self.forces, self.slope = room.forces, room.slope
@@ -307,9 +312,9 @@ class NewtonSolver:
         rows = self.problem.rows
         flat = self.damping.flat
         for lent, more in self.damping.loans(lambda: d + rows.square_columns(h)):
-            direction = self.system.solve(rows, d + lent, h, -gradient, 1e-3)
+            direction = self.system.solve(rows, d + lent, h, -gradient, 1e-3, self._parts)
             along = rows.dot(direction)
-            if more and np.any(np.abs(direction[flat]) > self.far[flat]):
+            if more and np.any(self._leaps(direction, along)[flat] > self.far[flat]):
                 continue  # nothing holds the flat features yet: they would leave for good
             derivative = functools.partial(self._derivative, direction, along)
             length = descend(derivative, float(gradient @ direction), LONGEST)
@@ -319,6 +324,18 @@ class NewtonSolver:
                 self.damping.note(length)
                 return True
         return False
+
+    def _leaps(self, direction: Array, along: Array) -> Array:
+        """How far each feature would move; an intercept by what it does to the mean of the margins.
+
+        Where columns are far from zero, an intercept makes up for them, and has a long way to go itself.
+        """
+        leaps = np.abs(direction)
+        n, t = self.problem.n_data, self.problem.penalty.n_features
+        if n and leaps.size > t:
+            moves = (self.problem.weight[:n] * along[:n]).reshape(-1, leaps.size - t)
+            leaps[t:] = np.abs(moves.sum(axis=0))
+        return leaps
 
     def _small(self, gradient: Array, d: Array, h: Array) -> bool:
         """Does what is left of the gradient cost less than a share of the gap elsewhere, or of tol?"""
@@ -353,7 +370,8 @@ class NewtonSolver:
         points = [x]
         if problem.penalty.mu_min > 0:
             points.append(np.append(problem.penalty.minimiser(self.slope[:t]), self.x[t:]))
-        return Candidates(points, self._refined(), stiffness=(self.sigma, self.s))
+        lost = self.excess > 1.0  # in rounding, which misses a kink by a hair
+        return Candidates(points, self._refined(), stretch=lost, stiffness=(self.sigma, self.s))
 
     def _refined(self) -> Array:
         """u, moved along its free coordinates to where grad Psi vanishes to the last digit.

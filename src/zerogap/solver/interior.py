@@ -144,19 +144,19 @@ class InteriorSolver:
         problem, p, (x, z, l, h) = self.problem, self.pieces, self.now  # noqa: E741
         room_below, room_above = np.where(self.below, z - p.low, 1.0), np.where(self.above, p.high - z, 1.0)
         forces, pins = self._sums(p.weight * z)
-        left_x = self.pull - self.mu * x - problem.rows.tdot(forces) - pins
+        pulls = self.pull - self.mu * x - pins
         left_z = self._margins(x) - p.aim - p.bend * z + l - h
-        if not self._goes_on(left_x, left_z, room_below, room_above):
+        if not self._goes_on(pulls - problem.rows.tdot(forces), left_z, room_below, room_above):
             return False
         theta = l / room_below + h / room_above + self.own_bend
         stiffness, pinned = self._sums(p.weight / theta)
-        solve = newton_system.factorised(problem.rows, self.metric + pinned, stiffness)
+        solve = self._factor(self.metric + pinned, stiffness)
 
         def direction(low_target: Array, high_target: Array) -> Iterate:
             a, b = low_target / room_below, high_target / room_above
             rest = (left_z + a - b) / theta
-            forces, pins = self._sums(p.weight * rest)
-            dx = solve(left_x - problem.rows.tdot(forces) - pins)
+            pushes, held = self._sums(p.weight * rest)
+            dx = solve(pulls - held, -forces - pushes)
             dz = self._margins(dx) / theta + rest
             return Iterate(
                 dx, dz, (a - l / room_below * dz) * self.below, (b + h / room_above * dz) * self.above
@@ -181,6 +181,18 @@ class InteriorSolver:
         step = longest(move)
         self.now = Iterate(*(v + step * d for v, d in zip(self.now, move, strict=True)))
         return step > SHORT
+
+    def _factor(self, d: Array, h: Array) -> Callable[[Array, Array], Array]:
+        """x with (D + R^T H R) x = own + R^T p, refined once."""
+        used = np.flatnonzero(h)  # rows of weight zero are none
+        part, h = self.problem.rows.take(used), h[used]
+        factor = newton_system.outer_factor(part, d, h)
+
+        def solve(own: Array, p: Array) -> Array:
+            dx = factor.solve(own, p[used])
+            return dx + factor.solve(own - d * dx, p[used] - h * part.dot(dx))
+
+        return solve
 
     def _goes_on(self, left_x: Array, left_z: Array, room_below: Array, room_above: Array) -> bool:
         """Measure the iterate, and keep it if it is the best."""

@@ -1,6 +1,7 @@
 """Solves (diag(d) + R_J^T diag(h) R_J) x = rhs, J the rows with h > 0, by whichever way is cheapest."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -9,6 +10,7 @@ from zerogap.data.apart import Apart
 from zerogap.data.stacked import StackedRows
 
 Array = np.ndarray
+Parts = Callable[[], tuple[Array, Array]]
 
 #: The largest matrix that is factorised; beyond it, conjugate gradients.
 LARGEST = 4000
@@ -19,33 +21,36 @@ _NOTHING = 1e-250
 #: Columns with less curvature of their own than this share of what the rows give them count as flat: their
 #: inverse would drown the rest. At most so many are worth a system of their own.
 _FLAT, _FEW = 1e-7, 64
+#: Rows stiffer than D by this may need their pushes by themselves, if residuals do not fall to this share.
+_AMPLIFIED, _ENOUGH = 1e10, 1e-3
+#: The t x t matrix is a way out where it is as small as this, or no wider than so many times |J|.
+_SMALL, _SQUARE = 1000, 4
 #: Entries of a matrix of rows that is made dense to read columns off it.
 DENSE = 1_000_000
 
 
-def solve(rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float) -> Array:
-    """The solution for one right-hand side; by conjugate gradients, to this relative accuracy."""
-    return factorised(rows, d, h, accuracy)(rhs)
+def solve(
+    rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float, parts: Parts | None = None
+) -> Array:
+    """By a factor of the t x t matrix, of the |J| x |J| one, or by conjugate gradients.
 
-
-def factorised(rows: StackedRows, d: Array, h: Array, accuracy: float = 1e-10) -> Callable[[Array], Array]:
-    """Solves for any right-hand side: by a factor of the t x t matrix, of the |J| x |J| one, or by gradients.
-
-    d is positive, or zero only where R_J has curvature.
+    Where neither d nor R_J has any curvature, x_j is huge, as if it had a trace. parts() = own, pushes with
+    rhs = own + R^T pushes: where the rows' curvature dwarfs d, their sum has lost the digits that decide x.
     """
     stiff = np.flatnonzero(h > _NOTHING * max(float(np.max(h, initial=0.0)), 1e-50))
     size, count = d.size, stiff.size
     if count == 0:
-        return lambda rhs: rhs / d
+        return rhs / np.maximum(d, 1e-200)
     gram_cost, outer_cost = _costs(rows, count)
     if rows.apart is not None:
-        return _by_elimination(rows.apart, d, h)
+        return _by_elimination(rows.apart, d, h, rhs)
     if size <= LARGEST and (gram_cost <= outer_cost or count > LARGEST):
-        return _by_gram(rows, d, h)
+        return _by_gram(rows, d, h, rhs)
     if count <= LARGEST:
-        return _by_outer(rows.take(stiff), d, h[stiff])
-    taken, own = rows.take(stiff), h[stiff]
-    return lambda rhs: _by_gradients(taken, d, own, rhs, accuracy)
+        x, found = _by_outer(rows, stiff, d, h, rhs, parts)
+        wide = size > max(_SMALL, min(_SQUARE * count, LARGEST))
+        return x if found or wide else _by_gram(rows, d, h, rhs)
+    return _by_gradients(rows.take(stiff), d, h[stiff], rhs, accuracy)
 
 
 def _costs(rows: StackedRows, count: int) -> tuple[float, float]:
@@ -88,48 +93,83 @@ def cholesky(matrix: Array) -> Callable[[Array], Array]:
     return lambda b: (scale * scipy.linalg.cho_solve(factor, (scale * b.T).T, check_finite=False).T).T
 
 
-def _by_gram(rows: StackedRows, d: Array, h: Array) -> Callable[[Array], Array]:
+def _by_gram(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
     matrix = rows.gram(h)
     matrix.flat[:: d.size + 1] += d
-    return cholesky(matrix)
+    return cholesky(matrix)(rhs)
 
 
-def _by_outer(rows: StackedRows, d: Array, h: Array) -> Callable[[Array], Array]:
-    """By M = H^-1 + R_1 D_1^-1 R_1^T over the columns 1 that have curvature, refined once.
+class Outer(NamedTuple):
+    """x = solve(own, p) for the right-hand side own + R^T p; D_1^-1; by how much rows dwarf D."""
 
-    With y = H R x, and the flat columns 2 in a Schur complement of their own,
+    solve: Callable[..., Array]
+    inverse: Array
+    amplified: float
 
-        M y = R_1 D_1^-1 b_1 + R_2 x_2        D_2 x_2 + R_2^T y = b_2        x_1 = D_1^-1 (b_1 - R_1^T y)
+
+def outer_factor(part: StackedRows, d: Array, h: Array) -> Outer:
+    """Solutions by M = H^-1 + R_1 D_1^-1 R_1^T over the columns 1 that have curvature; h > 0.
+
+    With the right-hand side own + R^T p, y = p - H R x, and the flat columns 2 in a Schur complement,
+
+        M y = H^-1 p - R_1 D_1^-1 own_1 - R_2 x_2     D_2 x_2 = own_2 + R_2^T y     D_1 x_1 = own_1 + R_1^T y
+
+    p = 0 keeps the digits of a small right-hand side, but none of a large one where rows dwarf D.
     """
-    flat = _flat_columns(rows, d, h)
+    flat = _flat_columns(part, d, h)
     inverse = 1.0 / np.where(d > 0.0, d, 1.0)
     inverse[flat] = 0.0
-    matrix = rows.outer(inverse)
+    matrix = part.outer(inverse)
+    amplified = float(np.max(matrix.diagonal() * h))
     matrix.flat[:: h.size + 1] += 1.0 / h
     inner = cholesky(matrix)
     if flat.size:
-        columns = _columns(rows, flat)
+        columns = _columns(part, flat)
         solved = inner(columns)
         schur = cholesky(columns.T @ solved + np.diag(d[flat]))
 
-    def apply(b: Array) -> Array:
-        y = inner(rows.dot(inverse * b))
+    def apply(own: Array, p: Array | None = None) -> Array:
+        right = -part.dot(inverse * own)
+        y = inner(right if p is None else right + p / h)
         if flat.size:
-            rest = schur(b[flat] - columns.T @ y)
-            y += solved @ rest
-        x = inverse * (b - rows.tdot(y))
+            rest = schur(own[flat] + columns.T @ y)
+            y -= solved @ rest
+        x = inverse * (own + part.tdot(y))
         if flat.size:
             x[flat] = rest
         return x
 
-    def refined(rhs: Array) -> Array:
-        x = apply(rhs)
-        return x + apply(rhs - d * x - rows.tdot(h * rows.dot(x)))
-
-    return refined
+    return Outer(apply, inverse, amplified)
 
 
-def _by_elimination(parts: Apart, d: Array, h: Array) -> Callable[[Array], Array]:
+def _by_outer(
+    rows: StackedRows, stiff: Array, d: Array, h: Array, rhs: Array, parts: Parts | None
+) -> tuple[Array, bool]:
+    """By `outer_factor`, refined once. Returns x, and whether it is a solution."""
+    part, h = rows.take(stiff), h[stiff]
+    apply, inverse, amplified = outer_factor(part, d, h)
+
+    def left(x: Array) -> Array:
+        return rhs - d * x - part.tdot(h * part.dot(x))
+
+    def solves(x: Array) -> bool:
+        return bool(inverse @ left(x) ** 2 <= _ENOUGH**2 * (inverse @ rhs**2))
+
+    x = apply(rhs)
+    x += apply(left(x))
+    if amplified <= _AMPLIFIED or solves(x):
+        return x, True
+    if parts is None:
+        return x, False
+    own, pushes = parts()
+    p, pushes[stiff] = pushes[stiff], 0.0
+    own += rows.tdot(pushes)
+    x = apply(own, p)
+    x += apply(own - d * x, p - h * part.dot(x))
+    return x, solves(x)
+
+
+def _by_elimination(parts: Apart, d: Array, h: Array, rhs: Array) -> Array:
     """By the Schur complement of the columns that stand apart, whose own block D is diagonal; refined once.
 
     With E = R_2^T H R_1 (1: apart, 2: the others),
@@ -151,14 +191,11 @@ def _by_elimination(parts: Apart, d: Array, h: Array) -> Callable[[Array], Array
         x[parts.chosen] = (b[parts.chosen] - cross.T @ x[parts.rest]) / own
         return x
 
-    def refined(rhs: Array) -> Array:
-        x = apply(rhs)
-        left = rhs - d * x
-        left[parts.rest] -= kept @ x[parts.rest] + cross @ x[parts.chosen]
-        left[parts.chosen] -= (own - d[parts.chosen]) * x[parts.chosen] + cross.T @ x[parts.rest]
-        return x + apply(left)
-
-    return refined
+    x = apply(rhs)
+    left = rhs - d * x
+    left[parts.rest] -= kept @ x[parts.rest] + cross @ x[parts.chosen]
+    left[parts.chosen] -= (own - d[parts.chosen]) * x[parts.chosen] + cross.T @ x[parts.rest]
+    return x + apply(left)
 
 
 def _columns(rows: StackedRows, chosen: Array) -> Array:
@@ -180,7 +217,7 @@ def _flat_columns(rows: StackedRows, d: Array, h: Array) -> Array:
 
 def _by_gradients(rows: StackedRows, d: Array, h: Array, rhs: Array, accuracy: float) -> Array:
     """Conjugate gradients with the diagonal as preconditioner."""
-    diagonal = d + rows.square_columns(h)
+    diagonal = np.maximum(d + rows.square_columns(h), 1e-200)
     x = np.zeros_like(rhs)
     residual = rhs.copy()
     z = residual / diagonal

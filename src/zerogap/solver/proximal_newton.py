@@ -34,9 +34,10 @@ class ProximalNewtonSolver(NewtonSolver):
         """Is there a feature without curvature?"""
         return isinstance(problem.penalty, SeparablePenalty) and problem.penalty.mu_min == 0
 
-    def __init__(self, problem: Problem, tol: float = 1e-6):
+    def __init__(self, problem: Problem, tol: float = 1e-6, everything: bool = False):
+        """`everything`: hold the features that have some curvature as well."""
         super().__init__(problem, None, None, tol)
-        self._flat = self.mu == 0.0
+        self._flat = np.full(self.mu.size, True) if everything else self.mu == 0.0
         self._own_mu, self._own_pull = self.mu, self.pull
 
     def _scale(self) -> None:

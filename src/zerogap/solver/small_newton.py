@@ -65,7 +65,8 @@ class Rules(NamedTuple):
     steepest: float  # what counts as sigma where a smooth loss is met as it is (sigma = inf)
     longest: float
     again: bool  # take a step even where the start is good enough
-    level: bool  # an intercept under a smooth loss: where all rows are flat, it may still be far off
+    intercept: bool  # the last column of R
+    smooth: bool  # the loss: an intercept may still be far off where all rows are flat
 
 
 class Room(NamedTuple):
@@ -225,7 +226,7 @@ def search(terms, f, at, direction, along, at_zero, longest):
 def _excess(terms, f, at, room, rules, gap):
     """What is left of the gradient, as a share of what may be left: of the gap elsewhere, or of tol."""
     left, size, own = 0.0, f.constant + row_terms.loss_sum(terms, at.m), math.inf
-    if rules.level:
+    if rules.intercept and rules.smooth:
         own = 0.0
         for i in range(terms.y.size):
             own += room.h[i]
@@ -240,24 +241,35 @@ def _excess(terms, f, at, room, rules, gap):
 
 
 @kernel
+def _lost(f, direction, mean, intercept):
+    """Would a flat feature go too far? An intercept moves the mean of the margins by `mean`."""
+    last = direction.size - 1
+    for j in range(direction.size):
+        leap = mean if intercept and j == last else direction[j]
+        if f.mu[j] == 0.0 and not abs(leap) <= f.far[j]:
+            return True
+    return False
+
+
+@kernel
 def _step(R, terms, f, at, room, rules):
     """Move x along a Newton direction; more damped ones follow where the first fails to descend."""
     _gram(R, room.h, room.matrix)
     count = len(rules.damping)
     for k in range(count):
         _direction(f, room, rules.damping[k], 1e-13)
-        flat, lost, slope = False, False, 0.0
+        flat, slope, mean = False, 0.0, 0.0
         for j in range(at.x.size):
             slope += room.gradient[j] * room.direction[j]
-            if f.mu[j] == 0.0:
-                flat = True
-                lost = lost or abs(room.direction[j]) > f.far[j]
-        if lost and k < count - 1:
-            continue  # nothing holds the flat features yet: they would leave for good
+            flat = flat or f.mu[j] == 0.0
         for i in range(at.m.size):
             room.along[i] = 0.0
             for j in range(at.x.size):
                 room.along[i] += R[i, j] * room.direction[j]
+            if i < terms.y.size:
+                mean += terms.weight[i] * room.along[i]
+        if k < count - 1 and _lost(f, room.direction, mean, rules.intercept):
+            continue  # nothing holds the flat features yet: they would leave for good
         length = search(terms, f, at, room.direction, room.along, slope, rules.longest)
         if length > 0.0:
             for j in range(at.x.size):
