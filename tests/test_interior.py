@@ -67,7 +67,7 @@ def test_the_pieces_of_ranges_and_boxes():
 @pytest.mark.parametrize("l2", [1e-3, 0.0])
 @pytest.mark.parametrize("constrained", [False, True])
 def test_certified_to_a_tight_tolerance(loss, l2, constrained):
-    """Interior steps come close; Newton steps end it, with features at zero that are exactly zero."""
+    """Interior steps come close, Newton steps end it; what is zero is exactly so, unless rows need it."""
     X, y = data(loss)
     rows = constraints(X.shape[1]) if constrained else []
     weight = np.random.default_rng(2).uniform(0.0, 2.0, len(y)) * (np.arange(len(y)) % 7 > 0)
@@ -80,7 +80,8 @@ def test_certified_to_a_tight_tolerance(loss, l2, constrained):
     result = zg.solve(p, algorithm="newton", tol=1e-9)
     assert result.status is zg.Status.SOLVED
     assert zg.certify(p, result.x, result.dual, result.intercept).within(1e-9)
-    assert (result.x == 0.0).sum() >= X.shape[1] - len(y) - 8
+    nothing = 1e-9 * np.abs(result.x).max() if constrained else 0.0
+    assert (np.abs(result.x) <= nothing).sum() >= X.shape[1] - len(y) - 8
     if not squares:
         assert result.history[0].phase == "interior"
 

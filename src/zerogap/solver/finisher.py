@@ -23,15 +23,14 @@ from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import SeparablePenalty
 from zerogap.solver import augmented, newton_system, small_newton
 from zerogap.solver.damping import SHARES, Damping
-from zerogap.solver.first_sigma import constraint_sigma, data_sigma, spread_of
 from zerogap.solver.identity import IdentityRows
 from zerogap.solver.line_search import descend
+from zerogap.solver.sigma import GROWTH, constraint_sigma, data_sigma, grow, spread_of
 from zerogap.solver.solver import Candidates
 from zerogap.solver.stretch import stretched
 
 Array = np.ndarray
 
-GROWTH = 5.0
 #: Newton steps of one inner minimisation, and the share of the gap that its residual may keep.
 STEPS, SHARE = 60, 0.1
 LARGEST_SIGMA = 1e12
@@ -107,7 +106,7 @@ class NewtonSolver:
             )
         self.m = problem.rows.dot(self.x)
         self._scale()
-        self._first_sigma = self.sigma[:1].copy()
+        self._sigma = self.sigma[:1].copy()
         self.sigma *= self._resumed
         self.s *= self._resumed
         if self.small:
@@ -121,7 +120,7 @@ class NewtonSolver:
     @property
     def stiffer(self) -> float:
         """How many times as stiff as a solver is at first the first row has become."""
-        return float(self.sigma[0] / self._first_sigma[0])
+        return float(self.sigma[0] / self._sigma[0])
 
     def _first_x(self) -> Array:
         """x*(u), zero where the dual does not determine it."""
@@ -230,11 +229,11 @@ class NewtonSolver:
             else:  # but for the digits that stiffness has cost
                 self._soften(GROWTH**2)
         if data:
-            _grow(self.sigma[:n], LARGEST_SIGMA)
+            grow(self.sigma[:n], LARGEST_SIGMA)
         if rows:
             self.sigma[n:] *= GROWTH
         if features:
-            _grow(self.s, LARGEST_SIGMA * self.curvature)
+            grow(self.s, LARGEST_SIGMA * self.curvature)
 
     def _reach(self) -> float:
         return float(np.max(np.abs(self.x), initial=1e-300))
@@ -397,9 +396,3 @@ class NewtonSolver:
             row_terms.project(problem.terms, u)
             x, v = x + change, v + np.where(d > self.mu, d - self.mu, 0.0) * change
         return u
-
-
-def _grow(sigma: Array, largest: Any) -> None:
-    """Multiply by GROWTH up to the largest; what is infinite stays so."""
-    grown = np.minimum(sigma * GROWTH, np.maximum(largest, sigma))
-    sigma[:] = np.where(np.isfinite(sigma), grown, sigma)

@@ -201,9 +201,7 @@ class InteriorSolver:
         left = (
             self.gap + float(np.abs(p.weight * left_z) @ np.abs(z)) + float(left_x @ (left_x / self.metric))
         )
-        penalty: Any = self.problem.penalty
-        inside = np.clip(x[: penalty.n_features], penalty.lower, penalty.upper)
-        size = abs(self.problem.primal_from_margins(inside, self.problem.rows.dot(x)))
+        size = abs(self._value(x)[1])
         if not np.isfinite(left) or (self.gap < CLOSE * size and left > GROWN * self.left):
             return False
         if left < self.left:
@@ -225,27 +223,44 @@ class InteriorSolver:
         finisher.take_up(self.best.x, pins, STIFFER)
 
     def _point(self) -> tuple[Array, float]:
-        """x with zeros where the l1 term holds it, and what that is worth at the prices of all pieces.
+        """x with zeros where the l1 term holds it, and what that costs: in the objective, and in violations.
 
         There the stiffness outgrows any curvature on the way, and vanishes elsewhere.
         """
         p, soft, (x, z, l, h) = self.pieces, self.soft, self.best  # noqa: E741
-        theta = l[soft] / (z[soft] - p.low[soft]) + h[soft] / (p.high[soft] - z[soft])
+        with np.errstate(divide="ignore"):
+            theta = l[soft] / (z[soft] - p.low[soft]) + h[soft] / (p.high[soft] - z[soft])
         out = x.copy()
         out[p.of[soft][theta * self.usual < 1.0] - self.problem.n_rows] = 0.0
-        return out, float(np.abs(p.weight * z) @ np.abs(self._margins(out - x)))
+        before, value = self._value(x)
+        after, changed = self._value(out)
+        moved = np.abs(after - before)[self.problem.n_data :]
+        reach = np.maximum(self.problem.constraint_norms * float(np.max(np.abs(x))), 1e-300)
+        prices = np.abs(self._sums(z)[0][self.problem.n_data :])
+        cost = abs(changed - value) + float(prices @ moved)
+        return out, max(cost, abs(value) * float(np.max(moved / reach, initial=0.0)))
+
+    def _value(self, x: Array) -> tuple[Array, float]:
+        """All margins, and the objective; outside the box, that of the nearest point inside."""
+        penalty: Any = self.problem.penalty
+        margins = self.problem.rows.dot(x)
+        inside = np.clip(x[: penalty.n_features], penalty.lower, penalty.upper)
+        return margins, self.problem.primal_from_margins(inside, margins)
 
     def candidates(self) -> Candidates:
         if self.over:
             return self.finisher.candidates()
-        penalty: Any = self.problem.penalty
-        t = penalty.n_features
-        u = self.problem.project_dual(self._sums(self.best.z)[0])
         point, cost = self._point()
-        if cost > self.goal:
-            point = self.best.x.copy()
-        point[:t] = np.clip(point[:t], penalty.lower, penalty.upper)
-        points = [point]
+        point = self._inside(point if cost <= self.goal else self.best.x)
+        u = self.problem.project_dual(self._sums(self.best.z)[0])
+        points, penalty, t = [point], self.problem.penalty, self.problem.n_features
         if penalty.mu_min > 0:
             points.append(np.append(penalty.minimiser(self.problem.slope(u)[:t]), point[t:]))
         return Candidates(points, u)
+
+    def _inside(self, point: Array) -> Array:
+        """The nearest point of the box."""
+        penalty: Any = self.problem.penalty
+        out = point.copy()
+        out[: penalty.n_features] = np.clip(out[: penalty.n_features], penalty.lower, penalty.upper)
+        return out
