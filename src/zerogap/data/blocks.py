@@ -41,8 +41,11 @@ class BlockDiagonalRows:
         return self._join("tdot", self._by_row(u))
 
     def gram(self, weights: Array) -> Array:
-        parts = zip(self.blocks, self._by_row(weights), strict=True)
-        return scipy.linalg.block_diag(*[block.gram(part) for block, part in parts])
+        out = np.zeros((self.shape[1], self.shape[1]))
+        sides = [slice(*pair) for pair in itertools.pairwise(self._columns)]
+        for block, part, own in zip(self.blocks, self._by_row(weights), sides, strict=True):
+            out[own, own] = block.gram(part)
+        return out
 
     def outer(self, metric: Array) -> Array:
         """R diag(metric) R^T."""

@@ -23,7 +23,7 @@ from zerogap.solver.line_search import descend
 
 Array = np.ndarray
 
-STEPS = 30
+STEPS = 50
 #: What is left of the slopes, relative to their terms: enough, and as good as that where steps gain nothing.
 GOAL, NEAR, GAIN = 1e-12, 1e-10, 0.1
 #: Sums of smaller terms than this share of the largest are not looked at by themselves.

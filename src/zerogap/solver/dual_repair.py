@@ -31,8 +31,10 @@ SEPARATE = 64
 CORRECTIONS = 5
 #: Products run over a copy of the rows that may move, as long as these are no larger share of all.
 COPIED = 0.1
-#: Entries of a matrix of rows that is made dense, or multiply-adds of its factor where rows are the fewer.
-DENSE, WORK = 150_000, 50_000_000
+#: Entries of a matrix of rows that is made dense.
+DENSE = 150_000
+#: ... and of a longer one that is as narrow as this.
+LARGER, FEW = 4_000_000, 100
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -249,9 +251,9 @@ class DualRepair:
             return None
         root = np.where(held & ~untouched, 1.0 / np.maximum(size, norms), 0.0)
         out = np.zeros(scale.size)
-        count, width = part.shape
-        if count * width <= DENSE or (count < width and count**2 * width <= WORK):
-            # by the rows themselves, as their Gram matrix loses digits
+        entries = part.shape[0] * part.shape[1]
+        # by the rows themselves where there are few, as their Gram matrix loses digits
+        if entries <= DENSE or (entries <= LARGER and min(part.shape) <= FEW):
             block = part.dense() * scale[rows, None] * root
             out[rows] = np.linalg.lstsq(block.T, root * missing, rcond=1e-13)[0]
             return out
