@@ -40,7 +40,8 @@ TRIAL = 0.25
 PLAIN_PASSES, IN_SIGHT, SOON = 12, 15, 0.02
 #: A Newton phase that is still short of the tolerance after this many times its predicted cost has failed.
 PATIENCE = 30.0
-IDLE = 8
+#: So many checks without progress, or outer steps in a row that lead nowhere, say the same.
+IDLE, ASTRAY = 8, 4
 #: Checks of a phase before its trend is believed.
 TREND = 3
 
@@ -154,7 +155,7 @@ class AutoSolver:
         if self.name == "newton":
             late = self._spent > PATIENCE * max(self._finish_cost, 0.05) and len(self._trend) >= TREND
             late = late and self._left()[0] > self._spent
-            stuck = self._idle() or late
+            stuck = self._idle() or late or getattr(self._inner, "astray", 0) >= ASTRAY
             if stuck and self._coordinates_fit and "newton" not in self._retired:
                 self._retired.add("newton")
                 return self.second

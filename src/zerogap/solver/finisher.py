@@ -84,6 +84,7 @@ class NewtonSolver:
         self._steepest = SMOOTH / gamma if gamma else small_newton.STIFFEST
         self.small = small_newton.fits(problem.rows) and self.augmented is augmented
         self.excess = 0.0
+        self.astray = 0  # outer steps in a row that did not get to the minimum of Psi
         self.near = True
         self.settled = 0
         self.repeated = False
@@ -189,6 +190,7 @@ class NewtonSolver:
         self.working = False
         self.m[:] = self.problem.rows.dot(self.x)  # sums of steps keep the rounding of the longest
         steps = self._minimise(stop)
+        self.astray = self.astray + 1 if self.excess > LOST or steps == STEPS else 0
         if self.excess > LOST:  # rounding in the stiff rows hides the way down
             self._soften(GROWTH**2)
             return 2.0 * max(steps, 1)
