@@ -107,6 +107,10 @@ class DualRepair:
         if self._only_intercept:
             return intercept.repair(self.problem, u)
         flat = self.problem.flat
+        if stiffness is None:
+            s, size = self._slopes(u)
+            if float((np.abs(np.clip(s, flat.low, flat.high) - s) / size).max()) <= self.rounding:
+                return u
         if self.separate:
             moved = self._one_by_one(u)
             if moved is not None:
