@@ -134,7 +134,9 @@ def test_levels_that_do_not_cross_are_solved_by_themselves():
 
 
 @pytest.mark.parametrize(
-    "limit", [{"max_time": 1e-9}, {"max_passes": 2}, {"callbacks": [lambda record: True]}], ids=str
+    "limit",
+    [{"max_time": 1e-9}, {"max_passes": 2}, {"callbacks": [lambda record: True]}],
+    ids=lambda limit: next(iter(limit)),
 )
 def test_joint_fits_that_end_early_say_so_and_do_not_cross(limit):
     X, y = data(10)
