@@ -11,6 +11,8 @@ from stepping import STEP_SCALES, Ardca, instance_of, pieces, sdca
 from support import random_dual, relative_difference
 
 import zerogap as zg
+from zerogap.solver import kernels
+from zerogap.solver.workspace import Workspace
 
 STEPS = 2000
 EXACT = 1e-10
@@ -207,3 +209,39 @@ def test_a_step_touches_nothing_else():
     )
     assert z.tolist() == uhat.tolist() == [11]
     assert set(s_z) == set(s_uhat) == set(np.flatnonzero(instance.rows[11]))
+
+
+def test_epochs_at_once_are_epochs_one_by_one():
+    """Same rows, same widths: only the order of visits is drawn inside. Both end where the moves settle."""
+    rng = np.random.default_rng(5)
+    X, y = rng.standard_normal((60, 8)), np.sign(rng.standard_normal(60))
+    problem = zg.Problem(X, y, loss="hinge", regularizer=zg.L2(0.05))
+    work = Workspace(problem)
+    ends = []
+    for seed in (1, 2):
+        u, s = np.zeros(60), work.slope(np.zeros(60))
+        order = problem.active_rows.copy()
+        rule = kernels.Settle(np.inf, 0.0, 1e-9, 60_000, np.uint64(seed))
+        steps, kept, largest, first = kernels.sdca_epochs(
+            order, work.rows, work.terms, work.f, u, s, work.tau, rule
+        )
+        assert 0 < kept < 60 <= steps < 60_000
+        assert len(set(order[:kept])) == kept
+        assert largest <= 1e-9 * first
+        np.testing.assert_allclose(s, work.slope(u), atol=1e-12)
+        ends.append(problem.dual(u))
+    assert ends[0] == pytest.approx(ends[1], rel=1e-6)
+    best = zg.solve(problem, tol=1e-10).certificate
+    assert -ends[0] == pytest.approx(best.dual, rel=1e-3)  # rows dropped at rest are not looked at again
+
+
+def test_epochs_at_once_stop_at_their_limit():
+    X, y = np.random.default_rng(6).standard_normal((30, 4)), np.ones(30)
+    problem = zg.Problem(X, y, loss="absolute", regularizer=zg.L2(1e-3))
+    work = Workspace(problem)
+    rule = kernels.Settle(np.inf, 0.0, 0.0, 70, np.uint64(0))
+    u, s = np.zeros(30), work.slope(np.zeros(30))
+    steps, *_ = kernels.sdca_epochs(
+        problem.active_rows.copy(), work.rows, work.terms, work.f, u, s, work.tau, rule
+    )
+    assert 70 <= steps <= 90

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 import zerogap as zg
 from zerogap._jit import kernel
+from zerogap.data.blocks import BlockDiagonalRows
+from zerogap.data.prepare import check_matrix
 from zerogap.data.rows import (
     DenseRows,
     SparseRows,
@@ -295,3 +297,16 @@ def test_constraint_rows_leave_the_matrix_of_the_caller_alone():
     assert (data.tolist(), indices.tolist(), indptr.tolist()) == ([1, 2, 0], [1, 1, 0], [0, 3, 3])
     data[:] = np.nan
     assert rows.matrix.data.tolist() == [3.0]
+
+
+def test_long_sums_over_blocks_are_added_in_parts():
+    """Every row counts once; sums over dependent columns agree to the digits of a short sum."""
+    category = np.random.default_rng(0).integers(0, 3, 50_001)
+    X = sp.csr_matrix(np.column_stack([np.eye(3)[category], np.ones(category.size)]))
+    rows = BlockDiagonalRows([check_matrix(X)] * 2)
+    u = np.random.default_rng(1).standard_normal(2 * category.size)
+    dense = X.toarray()
+    expected = np.concatenate([dense.T @ u[: category.size], dense.T @ u[category.size :]])
+    np.testing.assert_allclose(rows.tdot(u), expected, rtol=1e-10, atol=1e-9)
+    sums = rows.tdot(np.full(u.size, 0.1)).reshape(2, -1)
+    assert (np.abs(sums[:, :3].sum(axis=1) - sums[:, 3]) <= 1e-13 * sums[:, 3]).all()

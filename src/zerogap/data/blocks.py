@@ -7,9 +7,12 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from zerogap.data.rows import Rows
+from zerogap.data.rows import Rows, SparseRows
 
 Array = np.ndarray
+
+#: Terms of a sum that are added up one after the other.
+LONGEST_SUM = 2048
 
 
 class BlockDiagonalRows:
@@ -23,6 +26,7 @@ class BlockDiagonalRows:
         heights, widths = ([block.shape[k] for block in blocks] for k in (0, 1))
         self._rows, self._columns = [0, *itertools.accumulate(heights)], [0, *itertools.accumulate(widths)]
         self.shape = (self._rows[-1], self._columns[-1])
+        self._parts: dict[int, list[SparseRows]] = {}
 
     def _by_row(self, u: Array) -> list[Array]:
         return [u[first:stop] for first, stop in itertools.pairwise(self._rows)]
@@ -38,7 +42,22 @@ class BlockDiagonalRows:
         return self._join("dot", self._by_column(x))
 
     def tdot(self, u: Array) -> Array:
-        return self._join("tdot", self._by_row(u))
+        parts = zip(self.blocks, self._by_row(u), strict=True)
+        return np.concatenate([self._sum(block, part) for block, part in parts])
+
+    def _sum(self, block: Rows, u: Array) -> Array:
+        """The block's `tdot`, in parts where sums are long.
+
+        A long sum of equal terms is rounded the same way at every step, and sums over dependent columns
+        would not agree to the digits that a dual point must meet.
+        """
+        if not isinstance(block, SparseRows) or block.shape[0] <= LONGEST_SUM:
+            return block.tdot(u)
+        if id(block) not in self._parts:
+            self._parts[id(block)] = _consecutive(block, LONGEST_SUM)
+        cuts = np.split(u, np.arange(LONGEST_SUM, u.size, LONGEST_SUM))
+        sums = [part.tdot(cut) for part, cut in zip(self._parts[id(block)], cuts, strict=True)]
+        return np.sum(sums, axis=0)
 
     def gram(self, weights: Array) -> Array:
         out = np.zeros((self.shape[1], self.shape[1]))
@@ -86,6 +105,18 @@ class BlockDiagonalRows:
     @property
     def nonzeros(self) -> int:
         return sum(block.nonzeros for block in self.blocks)
+
+
+def _consecutive(rows: SparseRows, longest: int) -> list[SparseRows]:
+    """The rows, at most `longest` at a time, in the same memory."""
+    data, indices, pointers = rows.matrix.data, rows.matrix.indices, rows.matrix.indptr
+    made = []
+    for start in range(0, rows.shape[0], longest):
+        own = pointers[start : start + longest + 1]
+        inside = slice(own[0], own[-1])
+        shape = (own.size - 1, rows.shape[1])
+        made.append(SparseRows(sp.csr_array((data[inside], indices[inside], own - own[0]), shape=shape)))
+    return made
 
 
 def crossing_rows(base: Rows, pair: Array, index: Array, copies: int) -> Any:

@@ -258,13 +258,15 @@ class JointQuantiles:
         matrix = sp.vstack([sp.csr_array(p.matrix, dtype=np.float64) for p in self.points], format="csr")
         norms = np.sqrt(np.concatenate([p.square_norms(1.0) for p in self.points]))
         width = matrix.shape[1]
+        if not norms.all():  # nothing raises the prediction at zero
+            return np.zeros(width)
         A = sp.hstack([-matrix, sp.csr_array(norms[:, None])], format="csr")
         bounds = [*[(-1.0, 1.0)] * width, (0.0, 1.0)]
         cost = np.append(np.zeros(width), -1.0)
         answer = scipy.optimize.linprog(
             cost, A_ub=A, b_ub=np.zeros(len(norms)), bounds=bounds, method="highs"
         )
-        if answer.status != 0 or answer.x[-1] < 1e-7 or not norms.all():
+        if answer.status != 0 or answer.x[-1] < 1e-7:
             return np.zeros(width)
         return answer.x[:-1]
 

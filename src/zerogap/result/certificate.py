@@ -99,9 +99,9 @@ class PrimalSide:
     scaled: float
 
 
-def primal_side(problem: Problem, point: Array) -> PrimalSide:
-    """P(x) and the violations, from one product with the rows."""
-    margins = problem.rows.dot(point)
+def primal_side(problem: Problem, point: Array, margins: Array | None = None) -> PrimalSide:
+    """P(x) and the violations, from one product with the rows, if that is not at hand."""
+    margins = problem.rows.dot(point) if margins is None else margins
     x, _ = problem.split(point)
     value = problem.primal_from_margins(x, margins)
     violations = problem.violations(margins)

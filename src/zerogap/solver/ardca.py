@@ -162,7 +162,8 @@ class ArdcaSolver:
         # an outer step changes the problem under the momentum
         if self.work.step_out(last) or anew:
             self._restart(u, slope)
-        return Candidates(points, u, self.work.trim(slope), stretch=self.settings.shrink)
+        margins = self._margins if self.settings.shrink else None
+        return Candidates(points, u, self.work.trim(slope), stretch=self.settings.shrink, margins=margins)
 
     def _select(self, u: Array, point: Array) -> bool:
         """Choose the rows worth a step: those not at rest by a margin as wide as margins have moved.

@@ -109,7 +109,7 @@ class _Part:
         """(D + G^T G)^-1 by Woodbury, refined once; G has a row for each direction a block leaves free."""
         n, K = self.q.shape
         owner, factor = _factors(self.q, self.is_data)
-        inverse = 1.0 / self.d
+        inverse = 1.0 / np.maximum(self.d, 1e-200)  # a column of zeros has none, and needs none
         apart = inverse.reshape(-1, K)
         matrix = np.zeros((owner.size, owner.size))
         if self.alike:

@@ -33,7 +33,7 @@ CORRECTIONS = 5
 COPIED = 0.1
 #: Entries of a matrix of rows that is made dense.
 DENSE = 150_000
-#: ... and of a longer one that is as narrow as this.
+#: ... and of a wider one with no more rows than this.
 LARGER, FEW = 4_000_000, 100
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -107,6 +107,10 @@ class DualRepair:
         if self._only_intercept:
             return intercept.repair(self.problem, u)
         flat = self.problem.flat
+        if stiffness is None:
+            s, size = self._slopes(u)
+            if float((np.abs(np.clip(s, flat.low, flat.high) - s) / size).max()) <= self.rounding:
+                return u
         if self.separate:
             moved = self._one_by_one(u)
             if moved is not None:
@@ -250,7 +254,7 @@ class DualRepair:
         out = np.zeros(scale.size)
         entries = part.shape[0] * part.shape[1]
         # by the rows themselves where there are few, as their Gram matrix loses digits
-        if entries <= DENSE or (entries <= LARGER and min(part.shape) <= FEW):
+        if entries <= DENSE or (entries <= LARGER and part.shape[0] <= FEW):
             block = part.dense() * scale[rows, None] * root
             out[rows] = np.linalg.lstsq(block.T, root * missing, rcond=1e-13)[0]
             return out

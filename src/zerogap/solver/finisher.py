@@ -23,15 +23,14 @@ from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import SeparablePenalty
 from zerogap.solver import augmented, newton_system, small_newton
 from zerogap.solver.damping import SHARES, Damping
-from zerogap.solver.first_sigma import constraint_sigma, data_sigma, spread_of
 from zerogap.solver.identity import IdentityRows
 from zerogap.solver.line_search import descend
+from zerogap.solver.sigma import GROWTH, constraint_sigma, data_sigma, grow, spread_of
 from zerogap.solver.solver import Candidates
 from zerogap.solver.stretch import stretched
 
 Array = np.ndarray
 
-GROWTH = 5.0
 #: Newton steps of one inner minimisation, and the share of the gap that its residual may keep.
 STEPS, SHARE = 60, 0.1
 LARGEST_SIGMA = 1e12
@@ -108,7 +107,7 @@ class NewtonSolver:
             )
         self.m = problem.rows.dot(self.x)
         self._scale()
-        self._first_sigma = self.sigma[:1].copy()
+        self._sigma = self.sigma[:1].copy()
         self.sigma *= self._resumed
         self.s *= self._resumed
         if self.small:
@@ -122,7 +121,7 @@ class NewtonSolver:
     @property
     def stiffer(self) -> float:
         """How many times as stiff as a solver is at first the first row has become."""
-        return float(self.sigma[0] / self._first_sigma[0])
+        return float(self.sigma[0] / self._sigma[0])
 
     def _first_x(self) -> Array:
         """x*(u), zero where the dual does not determine it."""
@@ -165,6 +164,14 @@ class NewtonSolver:
         norms = problem.rows.square_norms(1.0 / curvature[:t], 1.0 / curvature[-1])[n:]
         self.sigma[n:] = constraint_sigma(norms)
         self.s = np.where(self.identity.l1 > 0, 0.3 * self.identity.l1 / reach, 0.3 * curvature)
+
+    def take_up(self, x: Array, v: Array, stiffer: float) -> None:
+        """Go on from where another method has come close: at x, with the forces v of the features."""
+        self.x, self.m = x.copy(), self.problem.rows.dot(x)
+        if self.identity.any:
+            self.v = v.copy()
+        self.sigma *= stiffer
+        self.s *= stiffer
 
     @property
     def stride(self) -> float:
@@ -224,11 +231,11 @@ class NewtonSolver:
             else:  # but for the digits that stiffness has cost
                 self._soften(GROWTH**2)
         if data:
-            _grow(self.sigma[:n], LARGEST_SIGMA)
+            grow(self.sigma[:n], LARGEST_SIGMA)
         if rows:
             self.sigma[n:] *= GROWTH
         if features:
-            _grow(self.s, LARGEST_SIGMA * self.curvature)
+            grow(self.s, LARGEST_SIGMA * self.curvature)
 
     def _reach(self) -> float:
         return float(np.max(np.abs(self.x), initial=1e-300))
@@ -391,9 +398,3 @@ class NewtonSolver:
             row_terms.project(problem.terms, u)
             x, v = x + change, v + np.where(d > self.mu, d - self.mu, 0.0) * change
         return u
-
-
-def _grow(sigma: Array, largest: Any) -> None:
-    """Multiply by GROWTH up to the largest; what is infinite stays so."""
-    grown = np.minimum(sigma * GROWTH, np.maximum(largest, sigma))
-    sigma[:] = np.where(np.isfinite(sigma), grown, sigma)

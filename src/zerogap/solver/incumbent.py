@@ -38,7 +38,7 @@ class Incumbent:
         """
         problem = self.problem
         reference = candidates.points[0] if self.repair.any else None
-        judged = self._judged(candidates.points)
+        judged, margins = self._judged(candidates)
         u, bound = self._bound(candidates, reference)
         if bound > self.bound or not self.known:
             self.dual, self.bound = u, bound
@@ -46,7 +46,7 @@ class Incumbent:
             self.certificate = combine(problem, self.side, self.bound, self.dual)
         own, point = min(((combine(problem, side, bound, u), x) for x, side in judged), key=_order)
         if candidates.stretch and 0.0 < own.relative_gap < np.inf and not problem.n_constraints:
-            longer = stretched(problem, point, own.relative_gap)
+            longer = stretched(problem, point, own.relative_gap, margins=margins)
             if longer is not None:
                 judged = [(longer, primal_side(problem, longer))]
                 own = combine(problem, judged[0][1], bound, u)
@@ -56,15 +56,25 @@ class Incumbent:
                 self.certificate, self.point, self.side, self.known = certificate, x, side, True
         return own
 
-    def _judged(self, points: list[Array]) -> list[tuple[Array, PrimalSide]]:
-        """The points with their primal sides; without constraints, only the one of the least value."""
+    def _judged(self, candidates: Candidates) -> tuple[list[tuple[Array, PrimalSide]], Array | None]:
+        """The points with their primal sides; without constraints, only the one of the least value.
+
+        And the margins of the last of these, if they are known.
+        """
         judged: list[tuple[Array, PrimalSide]] = []
+        known: Array | None = None
+        points, margins = candidates.points, candidates.margins
+        candidates.margins = None
         while points:
             point = points.pop(0)
-            judged.append((point, primal_side(self.problem, point)))
-            if not self.problem.n_constraints:
-                judged = [min(judged, key=lambda entry: entry[1].value)]
-        return judged
+            own = None if points else margins
+            entry = point, primal_side(self.problem, point, own)
+            if not judged or self.problem.n_constraints:
+                judged.append(entry)
+                known = own
+            elif entry[1].value < judged[0][1].value:
+                judged, known = [entry], own
+        return judged, known
 
     def _bound(self, candidates: Candidates, reference: Array | None) -> tuple[Array, float]:
         """u, repaired where it has to be, and -D(u)."""

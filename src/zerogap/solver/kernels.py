@@ -29,6 +29,16 @@ class Schedule(NamedTuple):
     n: float
 
 
+class Settle(NamedTuple):
+    """When epochs over few rows end, and the seed of their orders."""
+
+    width: float  # the largest move of the epoch before
+    first: float  # ... and of the first one
+    settled: float
+    most: int
+    seed: np.uint64
+
+
 @verb
 def margin(rows, i, f, view):
     """r_i . x*(v), recording x*(v) in the average on the way"""
@@ -161,6 +171,27 @@ def sdca_epoch(order, rows, terms, f, u, s, tau, width=np.inf):
         order[kept] = i
         kept += 1
     return kept, largest
+
+
+@kernel
+def sdca_epochs(order, rows, terms, f, u, s, tau, rule):
+    """Epochs over the rows that are not at rest, each in a new order: for rows so few that calls cost more.
+
+    They end once the largest move is at most `rule.settled` times the first, or after `rule.most` steps.
+    Returns steps, rows left, the last epoch's largest move, and the first one's.
+    """
+    kept, largest, first, steps, seed = order.size, rule.width, rule.first, 0, rule.seed
+    while steps < rule.most:
+        for k in range(kept - 1, 0, -1):  # Fisher and Yates, with Knuth's linear congruences
+            seed = seed * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+            j = np.int64((seed >> np.uint64(33)) % np.uint64(k + 1))
+            order[k], order[j] = order[j], order[k]
+        steps += kept
+        kept, largest = sdca_epoch(order[:kept], rows, terms, f, u, s, tau, largest)
+        first = max(first, largest)
+        if kept == 0 or largest <= rule.settled * first:
+            break
+    return steps, kept, largest, first
 
 
 @inline

@@ -3,6 +3,7 @@
 from zerogap.problem.problem import Problem
 from zerogap.solver.active_set import ActiveSetSolver
 from zerogap.solver.finisher import NewtonSolver
+from zerogap.solver.interior import InteriorSolver
 from zerogap.solver.proximal_newton import ProximalNewtonSolver
 from zerogap.solver.reduced_squares import ReducedSquaresSolver
 from zerogap.solver.solver import Solver
@@ -11,7 +12,8 @@ from zerogap.solver.solver import Solver
 def newton_solver(problem: Problem, tol: float) -> Solver:
     """Active-set steps where the dual is piecewise quadratic, the augmented Lagrangian elsewhere.
 
-    With a proximal term where nothing but constraints holds a feature.
+    With a proximal term where nothing but constraints holds a feature, and after interior point steps where
+    features with an l1 term outnumber the rows.
     """
     if ActiveSetSolver.fits(problem):
         return ActiveSetSolver(problem)
@@ -20,6 +22,7 @@ def newton_solver(problem: Problem, tol: float) -> Solver:
     def make(problem: Problem, tol: float) -> NewtonSolver:
         return ProximalNewtonSolver(problem, tol) if proximal else NewtonSolver(problem, None, None, tol)
 
-    return (
-        ReducedSquaresSolver(problem, tol, make) if ReducedSquaresSolver.fits(problem) else make(problem, tol)
-    )
+    if ReducedSquaresSolver.fits(problem):
+        return ReducedSquaresSolver(problem, tol, make)
+    finisher = make(problem, tol)
+    return InteriorSolver(problem, finisher) if InteriorSolver.fits(problem) else finisher

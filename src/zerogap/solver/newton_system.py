@@ -1,6 +1,7 @@
 """Solves (diag(d) + R_J^T diag(h) R_J) x = rhs, J the rows with h > 0, by whichever way is cheapest."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -98,24 +99,28 @@ def _by_gram(rows: StackedRows, d: Array, h: Array, rhs: Array) -> Array:
     return cholesky(matrix)(rhs)
 
 
-def _by_outer(
-    rows: StackedRows, stiff: Array, d: Array, h: Array, rhs: Array, parts: Parts | None
-) -> tuple[Array, bool]:
-    """By M = H^-1 + R_1 D_1^-1 R_1^T over the columns 1 that have curvature, refined once.
+class Outer(NamedTuple):
+    """x = solve(own, p) for the right-hand side own + R^T p; D_1^-1; by how much rows dwarf D."""
 
-    With rhs = own + R^T p, y = p - H R x, and the flat columns 2 in a Schur complement of their own,
+    solve: Callable[..., Array]
+    inverse: Array
+    amplified: float
+
+
+def outer_factor(part: StackedRows, d: Array, h: Array) -> Outer:
+    """Solutions by M = H^-1 + R_1 D_1^-1 R_1^T over the columns 1 that have curvature; h > 0.
+
+    With the right-hand side own + R^T p, y = p - H R x, and the flat columns 2 in a Schur complement,
 
         M y = H^-1 p - R_1 D_1^-1 own_1 - R_2 x_2     D_2 x_2 = own_2 + R_2^T y     D_1 x_1 = own_1 + R_1^T y
 
     p = 0 keeps the digits of a small right-hand side, but none of a large one where rows dwarf D.
-    Returns x, and whether it is a solution.
     """
-    part, h = rows.take(stiff), h[stiff]
     flat = _flat_columns(part, d, h)
     inverse = 1.0 / np.where(d > 0.0, d, 1.0)
     inverse[flat] = 0.0
     matrix = part.outer(inverse)
-    amplified = float(np.max(matrix.diagonal() * h)) > _AMPLIFIED
+    amplified = float(np.max(matrix.diagonal() * h))
     matrix.flat[:: h.size + 1] += 1.0 / h
     inner = cholesky(matrix)
     if flat.size:
@@ -134,6 +139,16 @@ def _by_outer(
             x[flat] = rest
         return x
 
+    return Outer(apply, inverse, amplified)
+
+
+def _by_outer(
+    rows: StackedRows, stiff: Array, d: Array, h: Array, rhs: Array, parts: Parts | None
+) -> tuple[Array, bool]:
+    """By `outer_factor`, refined once. Returns x, and whether it is a solution."""
+    part, h = rows.take(stiff), h[stiff]
+    apply, inverse, amplified = outer_factor(part, d, h)
+
     def left(x: Array) -> Array:
         return rhs - d * x - part.tdot(h * part.dot(x))
 
@@ -142,7 +157,7 @@ def _by_outer(
 
     x = apply(rhs)
     x += apply(left(x))
-    if not amplified or solves(x):
+    if amplified <= _AMPLIFIED or solves(x):
         return x, True
     if parts is None:
         return x, False

@@ -16,7 +16,7 @@ from zerogap.problem import loss_registry
 from zerogap.problem.problem import Problem
 from zerogap.problem.regularizers import SeparablePenalty
 from zerogap.solver.finisher import GROWTH, LOST, STEPS, NewtonSolver
-from zerogap.solver.first_sigma import constraint_sigma
+from zerogap.solver.sigma import constraint_sigma
 
 Array = np.ndarray
 

@@ -24,6 +24,7 @@ class Candidates:
     dual: Array
     slope: Array | None = None
     stretch: bool = False
+    margins: Array | None = None
     stiffness: tuple[Array, Array] | None = None
 
 

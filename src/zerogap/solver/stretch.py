@@ -26,15 +26,17 @@ TRIALS = 40
 Bracket = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 
 
-def stretched(problem: Problem, point: Array, gap: float, origin: Array | None = None) -> Array | None:
+def stretched(
+    problem: Problem, point: Array, gap: float, origin: Array | None = None, margins: Array | None = None
+) -> Array | None:
     """o + c (p - o) with the best c, or None where c = 1 is the best; o = 0 by default.
 
-    `gap` is the relative gap of the point p: the first guess of how far from 1 the best c is.
+    `gap` is the relative gap of the point p: the first guess of how far from 1 the best c is. `margins` are
+    those of p, if they are known.
     """
     o, start = (0.0, 0.0) if origin is None else (origin, problem.rows.dot(origin))
     ray = point if origin is None else point - o
-    margins = problem.rows.dot(point)
-    margins -= start
+    margins = (problem.rows.dot(point) if margins is None else margins) - start
 
     def value(c: float) -> float:
         return problem.penalty.value(problem.split(o + c * ray)[0]) + problem.loss_sum(start + c * margins)

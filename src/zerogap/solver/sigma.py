@@ -1,6 +1,7 @@
-"""The finisher's first penalty parameters, per family of rows, from the sizes of dual and primal values."""
+"""The finisher's penalty parameters: the first from the sizes of both sides, and how they grow."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,8 @@ Array = np.ndarray
 #: The first sigma of the data rows: this share of the width of the dual domain over the margins' spread. Less
 #: leaves more rows within their kinks at first, and nearer to least squares.
 START = 0.3
+#: How they grow, step after step.
+GROWTH = 5.0
 
 
 def spread_of(problem: Problem) -> float:
@@ -37,3 +40,9 @@ def data_sigma(problem: Problem, spread: float) -> float:
     sigma = START * (width if math.isfinite(width) else 1.0) / spread
     # phi'' <= 1/gamma: a sigma far beyond it meets a smooth loss as it is
     return max(sigma, 1e4 / gamma) if gamma else sigma
+
+
+def grow(sigma: Array, largest: Any) -> None:
+    """Multiply by GROWTH up to the largest; what is infinite stays so."""
+    grown = np.minimum(sigma * GROWTH, np.maximum(largest, sigma))
+    sigma[:] = np.where(np.isfinite(sigma), grown, sigma)

@@ -1,0 +1,266 @@
+"""A primal-dual interior point method for few rows and many kinks, as the start of Newton steps.
+
+Semismooth Newton steps cross kinks a few at a time; Mehrotra's predictor-corrector method takes about
+fifteen steps however many there are. With the problem in `pieces`, g_k the row (or unit vector) of piece k,
+and slopes l, h >= 0 of its two bounds, the optimality conditions are
+
+    mu x - pull + sum_k w_k z_k g_k = 0
+    g_k.x = aim_k + bend_k z_k - l_k + h_k        l_k (z_k - low_k) = 0        h_k (high_k - z_k) = 0
+
+The zeros on the right of the last two are target / w_k on the central path. With z, l and h eliminated, a
+step solves the system of a Newton step, with theta = l / (z - low) + h / (high - z) + bend for 1 / sigma.
+Where rounding gets the upper hand, or the tolerance asks for more, Newton steps take over from there.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zerogap.problem.problem import Problem
+from zerogap.problem.regularizers import SeparablePenalty
+from zerogap.solver import newton_system, pieces
+from zerogap.solver.finisher import NewtonSolver
+from zerogap.solver.solver import Candidates
+
+Array = np.ndarray
+
+#: Steps at most, and the share of the tolerance at which they end.
+STEPS, GOAL = 60, 0.5
+#: ... unless features are near zero that are not known to be zero: then at this share of that.
+DEEPER = 1e-3
+#: How far a step goes towards the nearest bound; shorter ones than SHORT lead nowhere.
+INSIDE, SHORT = 0.995, 1e-8
+#: A free dual coordinate without bend, and a feature without curvature, have this share of what the other
+#: side gives them, about their own place: it changes the pace, not the end.
+SHARE = 1e-8
+#: Once the gap is this small, relative to the objective, a residual that grows so much is rounding.
+CLOSE, GROWN = 1e-2, 10.0
+#: How much stiffer than at a cold start the Newton steps begin.
+STIFFER = 100.0
+#: More rows than this are for other methods.
+ROWS = 1500
+
+
+class Iterate(NamedTuple):
+    """x, and the dual coordinate and the bounds' slopes of every piece."""
+
+    x: Array
+    z: Array
+    l: Array  # noqa: E741
+    h: Array
+
+
+class InteriorSolver:
+    """State: the best iterate, and the Newton solver that took over, if one did."""
+
+    @staticmethod
+    def fits(problem: Problem) -> bool:
+        """An l1 term, pieces, and no more rows than features."""
+        penalty, (n, t) = problem.penalty, problem.rows.shape
+        if not isinstance(penalty, SeparablePenalty) or not np.any(penalty.l1):
+            return False
+        return n <= min(t, ROWS) and pieces.fit(problem)
+
+    def __init__(self, problem: Problem, finisher: NewtonSolver):
+        self.problem, self.finisher, self.tol = problem, finisher, finisher.tol
+        self.began = self.over = False
+
+    @property
+    def phase(self) -> str:
+        return "newton" if self.began else "interior"
+
+    @property
+    def active(self) -> int:
+        return self.finisher.active
+
+    @property
+    def stride(self) -> float:
+        """See `NewtonSolver.stride`."""
+        return self.finisher.stride if self.began else 0.0
+
+    def start(self, u: Array) -> None:
+        self.u = u
+        self._prepare()
+        self.now = self.best = self._first()
+        self.left, self.goal = np.inf, 0.0
+
+    def _prepare(self) -> None:
+        problem, penalty = self.problem, self.finisher.problem.penalty
+        self.pieces = p = pieces.pieces_of(problem)
+        self.mu, self.pull = self.finisher.mu, self.finisher.pull
+        n = problem.n_rows
+        self.below, self.above = np.isfinite(p.low), np.isfinite(p.high)
+        self.bounds = max(int(self.below.sum() + self.above.sum()), 1)
+        flat = self.mu == 0.0
+        columns = problem.rows.square_columns(problem.weight)
+        self.metric = np.where(flat, SHARE * np.where(columns > 0.0, columns, 1.0), self.mu)
+        usual = np.where(flat, np.where(columns > 0.0, columns, 1.0), self.mu)
+        self.soft = np.flatnonzero((p.of >= n) & self.below & self.above)  # the l1 terms
+        self.usual = usual[p.of[self.soft] - n]
+        norms = problem.rows.square_norms(1.0 / usual[: penalty.n_features], 1.0 / usual[-1])
+        free = ~(self.below | self.above) & (p.bend == 0.0)
+        norms = np.append(norms, 1.0 / usual)[p.of] * p.weight
+        self.own_bend = p.bend + np.where(free, SHARE * np.where(norms > 0.0, norms, 1.0), 0.0)
+
+    def _first(self) -> Iterate:
+        """In the middle of bounded intervals, and far from the bounds of the others."""
+        problem, p = self.problem, self.pieces
+        penalty: Any = problem.penalty
+        low, high = np.where(self.below, p.low, 0.0), np.where(self.above, p.high, 0.0)
+        one_sided = np.where(self.below, low + 1.0, np.where(self.above, high - 1.0, 0.0))
+        z = np.where(self.below & self.above, 0.5 * (low + high), one_sided)
+        x = problem.join(np.clip(np.zeros(penalty.n_features), penalty.lower, penalty.upper), problem.level)
+        slope = self._margins(x) - p.aim - p.bend * z
+        least = max(float(np.mean(np.abs(slope))), 1e-3)
+        lower, upper = (np.maximum(s, 0.0) + least for s in (-slope, slope))
+        return Iterate(x, z, np.where(self.below, lower, 0.0), np.where(self.above, upper, 0.0))
+
+    def _margins(self, x: Array) -> Array:
+        """g_k.x of every piece."""
+        return np.append(self.problem.rows.dot(x), x)[self.pieces.of]
+
+    def _sums(self, values: Array) -> tuple[Array, Array]:
+        """Of the pieces of each row, and of each feature."""
+        n, t = self.problem.rows.shape
+        sums = np.bincount(self.pieces.of, values, minlength=n + t)
+        return sums[:n], sums[n:]
+
+    def advance(self, passes: float, stop: Callable[[], bool]) -> float:
+        """All interior steps at once; Newton steps when asked again."""
+        if self.began:
+            if not self.over:
+                self._hand_over()
+            return self.finisher.advance(passes, stop)
+        self.began = True
+        done = 0
+        with np.errstate(all="ignore"):
+            while done < STEPS and not stop() and self._step():
+                done += 1
+        return 2.0 * max(done, 1)
+
+    def _step(self) -> bool:
+        """One step of predictor and corrector; False at the end of the way."""
+        problem, p, (x, z, l, h) = self.problem, self.pieces, self.now  # noqa: E741
+        room_below, room_above = np.where(self.below, z - p.low, 1.0), np.where(self.above, p.high - z, 1.0)
+        forces, pins = self._sums(p.weight * z)
+        pulls = self.pull - self.mu * x - pins
+        left_z = self._margins(x) - p.aim - p.bend * z + l - h
+        if not self._goes_on(pulls - problem.rows.tdot(forces), left_z, room_below, room_above):
+            return False
+        theta = l / room_below + h / room_above + self.own_bend
+        stiffness, pinned = self._sums(p.weight / theta)
+        solve = self._factor(self.metric + pinned, stiffness)
+
+        def direction(low_target: Array, high_target: Array) -> Iterate:
+            a, b = low_target / room_below, high_target / room_above
+            rest = (left_z + a - b) / theta
+            pushes, held = self._sums(p.weight * rest)
+            dx = solve(pulls - held, -forces - pushes)
+            dz = self._margins(dx) / theta + rest
+            return Iterate(
+                dx, dz, (a - l / room_below * dz) * self.below, (b + h / room_above * dz) * self.above
+            )
+
+        def longest(d: Iterate) -> float:
+            moves = (room_below, d.z * self.below), (room_above, -d.z * self.above), (l, d.l), (h, d.h)
+            return min(
+                1.0, INSIDE * min(float(np.min(-v[m < 0] / m[m < 0], initial=np.inf)) for v, m in moves)
+            )
+
+        ahead = direction(-l * room_below, -h * room_above)
+        step = longest(ahead)
+        products = (l + step * ahead.l) * (room_below + step * ahead.z * self.below)
+        products += (h + step * ahead.h) * (room_above - step * ahead.z * self.above)
+        mean = self.gap / self.bounds
+        target = mean * (max(float(p.weight @ products), 0.0) / self.gap) ** 3 / p.weight
+        move = direction(
+            (target - l * room_below - ahead.l * ahead.z) * self.below,
+            (target - h * room_above + ahead.h * ahead.z) * self.above,
+        )
+        step = longest(move)
+        self.now = Iterate(*(v + step * d for v, d in zip(self.now, move, strict=True)))
+        return step > SHORT
+
+    def _factor(self, d: Array, h: Array) -> Callable[[Array, Array], Array]:
+        """x with (D + R^T H R) x = own + R^T p, refined once."""
+        used = np.flatnonzero(h)  # rows of weight zero are none
+        part, h = self.problem.rows.take(used), h[used]
+        factor = newton_system.outer_factor(part, d, h)
+
+        def solve(own: Array, p: Array) -> Array:
+            dx = factor.solve(own, p[used])
+            return dx + factor.solve(own - d * dx, p[used] - h * part.dot(dx))
+
+        return solve
+
+    def _goes_on(self, left_x: Array, left_z: Array, room_below: Array, room_above: Array) -> bool:
+        """Measure the iterate, and keep it if it is the best."""
+        p, (x, z, l, h) = self.pieces, self.now  # noqa: E741
+        self.gap = float(p.weight @ (l * room_below + h * room_above))
+        left = (
+            self.gap + float(np.abs(p.weight * left_z) @ np.abs(z)) + float(left_x @ (left_x / self.metric))
+        )
+        size = abs(self._value(x)[1])
+        if not np.isfinite(left) or (self.gap < CLOSE * size and left > GROWN * self.left):
+            return False
+        if left < self.left:
+            self.left, self.best = left, self.now
+        self.close = self.left < CLOSE * size
+        self.goal = GOAL * self.tol * size
+        if left > self.goal:
+            return self.gap > 0.0
+        return left > DEEPER * self.goal and self._point()[1] > self.goal
+
+    def _hand_over(self) -> None:
+        """Newton steps begin at the best iterate, or from the start where that has led nowhere."""
+        finisher, self.over = self.finisher, True
+        if not self.close:
+            finisher.start(self.u)
+            return
+        forces, pins = self._sums(self.best.z)
+        finisher.start(self.problem.project_dual(forces))
+        finisher.take_up(self.best.x, pins, STIFFER)
+
+    def _point(self) -> tuple[Array, float]:
+        """x with zeros where the l1 term holds it, and what that costs: in the objective, and in violations.
+
+        There the stiffness outgrows any curvature on the way, and vanishes elsewhere.
+        """
+        p, soft, (x, z, l, h) = self.pieces, self.soft, self.best  # noqa: E741
+        with np.errstate(divide="ignore"):
+            theta = l[soft] / (z[soft] - p.low[soft]) + h[soft] / (p.high[soft] - z[soft])
+        out = x.copy()
+        out[p.of[soft][theta * self.usual < 1.0] - self.problem.n_rows] = 0.0
+        before, value = self._value(x)
+        after, changed = self._value(out)
+        moved = np.abs(after - before)[self.problem.n_data :]
+        reach = np.maximum(self.problem.constraint_norms * float(np.max(np.abs(x))), 1e-300)
+        prices = np.abs(self._sums(z)[0][self.problem.n_data :])
+        cost = abs(changed - value) + float(prices @ moved)
+        return out, max(cost, abs(value) * float(np.max(moved / reach, initial=0.0)))
+
+    def _value(self, x: Array) -> tuple[Array, float]:
+        """All margins, and the objective; outside the box, that of the nearest point inside."""
+        penalty: Any = self.problem.penalty
+        margins = self.problem.rows.dot(x)
+        inside = np.clip(x[: penalty.n_features], penalty.lower, penalty.upper)
+        return margins, self.problem.primal_from_margins(inside, margins)
+
+    def candidates(self) -> Candidates:
+        if self.over:
+            return self.finisher.candidates()
+        point, cost = self._point()
+        point = self._inside(point if cost <= self.goal else self.best.x)
+        u = self.problem.project_dual(self._sums(self.best.z)[0])
+        points, penalty, t = [point], self.problem.penalty, self.problem.n_features
+        if penalty.mu_min > 0:
+            points.append(np.append(penalty.minimiser(self.problem.slope(u)[:t]), point[t:]))
+        return Candidates(points, u)
+
+    def _inside(self, point: Array) -> Array:
+        """The nearest point of the box."""
+        penalty: Any = self.problem.penalty
+        out = point.copy()
+        out[: penalty.n_features] = np.clip(out[: penalty.n_features], penalty.lower, penalty.upper)
+        return out
