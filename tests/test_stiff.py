@@ -83,3 +83,11 @@ def test_few_rows_of_large_numbers_that_can_be_separated(l2):
     result = zg.solve(problem, random_state=0)
     assert result.solved
     assert result.passes <= 200
+
+
+def test_few_rows_of_large_numbers_that_can_be_interpolated():
+    """Forces read off the margins are nothing but rounding; coordinate steps know the dual better."""
+    rng = np.random.default_rng(5)
+    X, y = 1e4 * np.exp(rng.standard_normal((40, 2000))), np.where(np.arange(40) % 3, 1.0, -1.0)
+    problem = zg.Problem(X, y, loss="huber", regularizer=zg.L2(1e-3), fit_intercept=False)
+    assert zg.solve(problem, random_state=0).solved

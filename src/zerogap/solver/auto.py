@@ -158,7 +158,8 @@ class AutoSolver:
             stuck = self._idle() or late or getattr(self._inner, "astray", 0) >= ASTRAY
             if stuck and self._coordinates_fit and "newton" not in self._retired:
                 self._retired.add("newton")
-                return self.second
+                n, size = self.problem.rows.shape
+                return self.second if n >= size else "ardca"  # few rows: their own dual is the small problem
             return "newton"
         if self.name == "held":
             return "ardca" if self._idle() else "held"
