@@ -29,16 +29,16 @@ class Damping:
         """`spare`: the curvature that all rows together would give each feature."""
         self.spare = spare
 
-    def loans(self, own: Callable[[], Array]) -> Iterator[tuple[Array, bool]]:
+    def loans(self, own: Callable[[], Array], bare: bool = True) -> Iterator[tuple[Array, bool]]:
         """What to add to the curvature of each feature, try after try, and whether more could follow.
 
-        `own()`: the curvature that each has at present, its rows' included.
+        `own()`: the curvature that each has at present, its rows' included. `bare`: may nothing be lent?
         """
-        any_flat = bool(self.flat.any())
+        any_flat, shares = bool(self.flat.any()), SHARES if bare else SHARES[1:]
         least = self._raised(own()) if self._caution else 0.0
-        for share in SHARES if any_flat else SHARES[:1]:
+        for share in shares if any_flat else shares[:1]:
             lent = np.where(self.flat, share * self.spare, 0.0)
-            yield np.maximum(lent, least), any_flat and share < SHARES[-1]
+            yield np.maximum(lent, least), any_flat and share < shares[-1]
 
     def _raised(self, own: Array) -> Array:
         share = own / np.maximum(self.spare, 1e-300)

@@ -312,7 +312,8 @@ class NewtonSolver:
         """Move x along a Newton direction; more damped ones follow where the first fails to descend."""
         rows = self.problem.rows
         flat = self.damping.flat
-        for lent, more in self.damping.loans(lambda: d + rows.square_columns(h)):
+        bare = self.system is newton_system  # others cannot do without
+        for lent, more in self.damping.loans(lambda: d + rows.square_columns(h), bare):
             direction = self.system.solve(rows, d + lent, h, -gradient, 1e-3, self._parts)
             along = rows.dot(direction)
             if more and np.any(self._leaps(direction, along)[flat] > self.far[flat]):

@@ -9,7 +9,7 @@ and slopes l, h >= 0 of its two bounds, the optimality conditions are
 
 The zeros on the right of the last two are target / w_k on the central path. With z, l and h eliminated, a
 step solves the system of a Newton step, with theta = l / (z - low) + h / (high - z) + bend for 1 / sigma.
-Where rounding gets the upper hand, or the tolerance asks for more, Newton steps take over from there.
+Newton steps take over where the tolerance is reached, or rounding gets the upper hand: they end at a vertex.
 """
 
 from collections.abc import Callable
@@ -27,8 +27,6 @@ Array = np.ndarray
 
 #: Steps at most, and the share of the tolerance at which they end.
 STEPS, GOAL = 60, 0.5
-#: ... unless features are near zero that are not known to be zero: then at this share of that.
-DEEPER = 1e-3
 #: How far a step goes towards the nearest bound; shorter ones than SHORT lead nowhere.
 INSIDE, SHORT = 0.995, 1e-8
 #: A free dual coordinate without bend, and a feature without curvature, have this share of what the other
@@ -64,7 +62,7 @@ class InteriorSolver:
 
     def __init__(self, problem: Problem, finisher: NewtonSolver):
         self.problem, self.finisher, self.tol = problem, finisher, finisher.tol
-        self.began = self.over = False
+        self.began = self.offered = self.close = False
 
     @property
     def phase(self) -> str:
@@ -83,21 +81,18 @@ class InteriorSolver:
         self.u = u
         self._prepare()
         self.now = self.best = self._first()
-        self.left, self.goal = np.inf, 0.0
+        self.left = np.inf
 
     def _prepare(self) -> None:
         problem, penalty = self.problem, self.finisher.problem.penalty
         self.pieces = p = pieces.pieces_of(problem)
         self.mu, self.pull = self.finisher.mu, self.finisher.pull
-        n = problem.n_rows
         self.below, self.above = np.isfinite(p.low), np.isfinite(p.high)
         self.bounds = max(int(self.below.sum() + self.above.sum()), 1)
         flat = self.mu == 0.0
         columns = problem.rows.square_columns(problem.weight)
         self.metric = np.where(flat, SHARE * np.where(columns > 0.0, columns, 1.0), self.mu)
         usual = np.where(flat, np.where(columns > 0.0, columns, 1.0), self.mu)
-        self.soft = np.flatnonzero((p.of >= n) & self.below & self.above)  # the l1 terms
-        self.usual = usual[p.of[self.soft] - n]
         norms = problem.rows.square_norms(1.0 / usual[: penalty.n_features], 1.0 / usual[-1])
         free = ~(self.below | self.above) & (p.bend == 0.0)
         norms = np.append(norms, 1.0 / usual)[p.of] * p.weight
@@ -127,17 +122,15 @@ class InteriorSolver:
         return sums[:n], sums[n:]
 
     def advance(self, passes: float, stop: Callable[[], bool]) -> float:
-        """All interior steps at once; Newton steps when asked again."""
-        if self.began:
-            if not self.over:
-                self._hand_over()
-            return self.finisher.advance(passes, stop)
-        self.began = True
+        """All interior steps at once, and Newton steps to end them; only these when asked again."""
         done = 0
-        with np.errstate(all="ignore"):
-            while done < STEPS and not stop() and self._step():
-                done += 1
-        return 2.0 * max(done, 1)
+        if not self.began:
+            with np.errstate(all="ignore"):
+                while done < STEPS and not stop() and self._step():
+                    done += 1
+            self._hand_over()
+            self.began = True
+        return 2.0 * done + self.finisher.advance(passes, stop)
 
     def _step(self) -> bool:
         """One step of predictor and corrector; False at the end of the way."""
@@ -201,65 +194,37 @@ class InteriorSolver:
         left = (
             self.gap + float(np.abs(p.weight * left_z) @ np.abs(z)) + float(left_x @ (left_x / self.metric))
         )
-        size = abs(self._value(x)[1])
+        size = abs(self._value(x))
         if not np.isfinite(left) or (self.gap < CLOSE * size and left > GROWN * self.left):
             return False
         if left < self.left:
             self.left, self.best = left, self.now
         self.close = self.left < CLOSE * size
-        self.goal = GOAL * self.tol * size
-        if left > self.goal:
-            return self.gap > 0.0
-        return left > DEEPER * self.goal and self._point()[1] > self.goal
+        return left > GOAL * self.tol * size and self.gap > 0.0
 
     def _hand_over(self) -> None:
         """Newton steps begin at the best iterate, or from the start where that has led nowhere."""
-        finisher, self.over = self.finisher, True
         if not self.close:
-            finisher.start(self.u)
+            self.finisher.start(self.u)
             return
         forces, pins = self._sums(self.best.z)
-        finisher.start(self.problem.project_dual(forces))
-        finisher.take_up(self.best.x, pins, STIFFER)
-
-    def _point(self) -> tuple[Array, float]:
-        """x with zeros where the l1 term holds it, and what that costs: in the objective, and in violations.
-
-        There the stiffness outgrows any curvature on the way, and vanishes elsewhere.
-        """
-        p, soft, (x, z, l, h) = self.pieces, self.soft, self.best  # noqa: E741
-        with np.errstate(divide="ignore"):
-            theta = l[soft] / (z[soft] - p.low[soft]) + h[soft] / (p.high[soft] - z[soft])
-        out = x.copy()
-        out[p.of[soft][theta * self.usual < 1.0] - self.problem.n_rows] = 0.0
-        before, value = self._value(x)
-        after, changed = self._value(out)
-        moved = np.abs(after - before)[self.problem.n_data :]
-        reach = np.maximum(self.problem.constraint_norms * float(np.max(np.abs(x))), 1e-300)
-        prices = np.abs(self._sums(z)[0][self.problem.n_data :])
-        cost = abs(changed - value) + float(prices @ moved)
-        return out, max(cost, abs(value) * float(np.max(moved / reach, initial=0.0)))
-
-    def _value(self, x: Array) -> tuple[Array, float]:
-        """All margins, and the objective; outside the box, that of the nearest point inside."""
-        penalty: Any = self.problem.penalty
-        margins = self.problem.rows.dot(x)
-        inside = np.clip(x[: penalty.n_features], penalty.lower, penalty.upper)
-        return margins, self.problem.primal_from_margins(inside, margins)
+        self.finisher.start(self.problem.project_dual(forces))
+        self.finisher.take_up(self.best.x, pins, STIFFER)
 
     def candidates(self) -> Candidates:
-        if self.over:
-            return self.finisher.candidates()
-        point, cost = self._point()
-        point = self._inside(point if cost <= self.goal else self.best.x)
-        u = self.problem.project_dual(self._sums(self.best.z)[0])
-        points, penalty, t = [point], self.problem.penalty, self.problem.n_features
-        if penalty.mu_min > 0:
-            points.append(np.append(penalty.minimiser(self.problem.slope(u)[:t]), point[t:]))
-        return Candidates(points, u)
+        """Those of the Newton steps; at first also the point that they came from, should they have lost it."""
+        found = self.finisher.candidates()
+        if not self.offered and self.close and self.finisher.excess > 1.0:
+            found.points.append(self._inside(self.best.x))
+        self.offered = True
+        return found
+
+    def _value(self, x: Array) -> float:
+        """The objective; outside the box, that of the nearest point inside."""
+        inside = self._inside(x)[: self.problem.n_features]
+        return self.problem.primal_from_margins(inside, self.problem.rows.dot(x))
 
     def _inside(self, point: Array) -> Array:
-        """The nearest point of the box."""
         penalty: Any = self.problem.penalty
         out = point.copy()
         out[: penalty.n_features] = np.clip(out[: penalty.n_features], penalty.lower, penalty.upper)

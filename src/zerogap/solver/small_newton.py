@@ -22,7 +22,7 @@ Array = np.ndarray
 
 #: So many features and entries at most (of a dense copy of the rows); and where most entries are zero, so
 #: many multiply-adds to form a matrix of the features.
-FEATURES, ENTRIES, WORK = 100, 2_000_000, 1_000_000
+FEATURES, ENTRIES, WORK = 100, 500_000, 1_000_000
 #: Rows with this share of entries are dense.
 DENSE = 0.5
 

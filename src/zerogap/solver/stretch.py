@@ -39,7 +39,7 @@ def stretched(
     margins = (problem.rows.dot(point) if margins is None else margins) - start
 
     def value(c: float) -> float:
-        return problem.penalty.value(problem.split(o + c * ray)[0]) + problem.loss_sum(start + c * margins)
+        return problem.primal_from_margins(problem.split(o + c * ray)[0], start + c * margins)
 
     before = value(1.0)
     c, best = _narrowed(value, _bracket(value, before, min(gap, WIDEST)), before)
