@@ -97,9 +97,7 @@ def test_few_rows_with_constraints_where_newton_steps_alone_stall(loss):
     )
     result = zg.solve(p, tol=1e-6)
     assert result.status is zg.Status.SOLVED
-    assert (
-        len(result.history) == 1
-    )  # interior steps did it; Newton steps alone take a thousand, or do not end
+    assert len(result.history) == 1  # Newton steps alone take a thousand, or do not end
 
 
 def test_newton_steps_start_afresh_when_interior_steps_lead_nowhere(monkeypatch):

@@ -20,6 +20,7 @@ class BlockNewton(NewtonSolver):
     def __init__(self, problem: BlockProblem, tol: float):
         super().__init__(problem, None, None, tol)
         self.system = BlockSystem(problem.rows, problem.n_samples)
+        self.damping.bare = False
 
     def candidates(self) -> Candidates:
         found = super().candidates()

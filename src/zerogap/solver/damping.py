@@ -22,6 +22,7 @@ class Damping:
 
     def __init__(self, mu: Array):
         self.flat = mu == 0.0
+        self.bare = True  # may nothing be lent?
         self.spare = np.zeros_like(mu)
         self._caution, self._short = 0.0, 0
 
@@ -29,12 +30,12 @@ class Damping:
         """`spare`: the curvature that all rows together would give each feature."""
         self.spare = spare
 
-    def loans(self, own: Callable[[], Array], bare: bool = True) -> Iterator[tuple[Array, bool]]:
+    def loans(self, own: Callable[[], Array]) -> Iterator[tuple[Array, bool]]:
         """What to add to the curvature of each feature, try after try, and whether more could follow.
 
-        `own()`: the curvature that each has at present, its rows' included. `bare`: may nothing be lent?
+        `own()`: the curvature that each has at present, its rows' included.
         """
-        any_flat, shares = bool(self.flat.any()), SHARES if bare else SHARES[1:]
+        any_flat, shares = bool(self.flat.any()), SHARES if self.bare else SHARES[1:]
         least = self._raised(own()) if self._caution else 0.0
         for share in shares if any_flat else shares[:1]:
             lent = np.where(self.flat, share * self.spare, 0.0)

@@ -188,7 +188,7 @@ class NewtonSolver:
     def _outer_step(self, stop: Callable[[], bool]) -> float:
         """Minimise Psi, then move u and v, then raise sigma."""
         self.working = False
-        self.m[:] = self.problem.rows.dot(self.x)  # sums of steps keep the rounding of the longest
+        self.m[:] = self.problem.rows.dot(self.x)  # steps leave the rounding of the longest
         steps = self._minimise(stop)
         self.astray = self.astray + 1 if self.excess > LOST or steps == STEPS else 0
         if self.excess > LOST:  # rounding in the stiff rows hides the way down
@@ -312,8 +312,7 @@ class NewtonSolver:
         """Move x along a Newton direction; more damped ones follow where the first fails to descend."""
         rows = self.problem.rows
         flat = self.damping.flat
-        bare = self.system is newton_system  # others cannot do without
-        for lent, more in self.damping.loans(lambda: d + rows.square_columns(h), bare):
+        for lent, more in self.damping.loans(lambda: d + rows.square_columns(h)):
             direction = self.system.solve(rows, d + lent, h, -gradient, 1e-3, self._parts)
             along = rows.dot(direction)
             if more and np.any(self._leaps(direction, along)[flat] > self.far[flat]):

@@ -212,7 +212,7 @@ class InteriorSolver:
         self.finisher.take_up(self.best.x, pins, STIFFER)
 
     def candidates(self) -> Candidates:
-        """Those of the Newton steps; at first also the point that they came from, should they have lost it."""
+        """Those of the Newton steps; and the point that they came from, should they have lost it at once."""
         found = self.finisher.candidates()
         if not self.offered and self.close and self.finisher.excess > 1.0:
             found.points.append(self._inside(self.best.x))
