@@ -32,6 +32,8 @@ class Asdca(Method):
 
     needs: ClassVar[Needs] = Needs(smoothable=True, unconstrained=True, separable=True)
     stated: ClassVar = (400, None, None)
+    #: Passes to 1e-6 of the absolute loss's optimum on the same small problem, with epsilon = 2e-8.
+    nonsmooth: ClassVar = 250_000
     epsilon: float = 1e-6
 
     def build(self, problem: Problem, rng: np.random.Generator, tol: float) -> Solver:
