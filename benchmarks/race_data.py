@@ -131,18 +131,19 @@ def _constrained(task: Task) -> Task:
     return dataclasses.replace(task, X=matrix, J=J, low=low, high=high, lower=0.0)
 
 
-def miniature(task: Task) -> Task:
-    """A tiny task of the same types, to compile kernels on outside the clock."""
+def miniature(task: Task, rows: int = 60) -> Task:
+    """A small task of the same types, to compile kernels on outside the clock; sparse rows are 30 % full."""
     rng = np.random.default_rng(0)
     t = min(task.t, 12)
     if task.X is None:
         J = task.J[:8, :t]
         middle = np.asarray(J @ np.ones(t)).ravel()
         return dataclasses.replace(task, J=J, low=middle - 0.1, high=middle + 0.1)
-    n = min(task.n, 60)
+    n = min(task.n, rows)
     dense = rng.standard_normal((n, t)).astype(task.X.dtype)
     X: Any = dense
     if task.sparse:
+        dense *= rng.random(dense.shape) < 0.3
         X = sp.csr_array(dense)
         X.indices = X.indices.astype(task.X.indices.dtype)
         X.indptr = X.indptr.astype(task.X.indptr.dtype)

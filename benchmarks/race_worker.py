@@ -21,6 +21,9 @@ from benchmarks.race_data import build, miniature
 from benchmarks.race_peers import PEERS, Peer
 from benchmarks.race_task import Task, judge, zerogap_problem
 
+#: Rows of a task that is not tiny.
+TALL = 45_000
+
 
 class Log:
     """Lines of JSON."""
@@ -74,18 +77,24 @@ def run(spec: dict[str, Any], log: Log) -> None:
 
 
 def _warm(peer: Peer, task: Task) -> None:
-    """Compile on a tiny problem of the same types. What fails here will say so on the clock."""
-    small = miniature(task)
-    with warnings.catch_warnings(), contextlib.suppress(Exception):
-        warnings.simplefilter("ignore")
-        if peer.suits(small) is None:
-            rungs = peer.ladder(small)
-            prepared = peer.prepare(small)
-            algorithms = ("auto", "sdca", "ardca-restart", "newton") if peer.module == "zerogap" else (None,)
-            for algorithm in algorithms:
-                extra = {} if algorithm is None else {"algorithm": algorithm, "max_passes": 200, "tol": 1e-12}
-                with contextlib.suppress(Exception):
-                    peer.fit(prepared, {**rungs[min(1, len(rungs) - 1)], **extra})
+    """Compile on problems of the same types, a tiny one and a tall one: what is quickest depends on the size.
+
+    What fails here will say so on the clock.
+    """
+    for rows in (60, TALL):
+        small = miniature(task, rows)
+        with warnings.catch_warnings(), contextlib.suppress(Exception):
+            warnings.simplefilter("ignore")
+            if peer.suits(small) is None:
+                _warm_on(peer, small, 200 if rows < TALL else 10)
+
+
+def _warm_on(peer: Peer, small: Task, passes: int) -> None:
+    rungs, prepared = peer.ladder(small), peer.prepare(small)
+    for algorithm in ("auto", "sdca", "ardca-restart", "newton") if peer.module == "zerogap" else (None,):
+        extra = {} if algorithm is None else {"algorithm": algorithm, "max_passes": passes, "tol": 1e-12}
+        with contextlib.suppress(Exception):
+            peer.fit(prepared, {**rungs[min(1, len(rungs) - 1)], **extra})
 
 
 def _reference(task: Task, spec: dict[str, Any], log: Log) -> None:
