@@ -126,11 +126,18 @@ class InteriorSolver:
         done = 0
         if not self.began:
             with np.errstate(all="ignore"):
-                while done < STEPS and not stop() and self._step():
+                while done < STEPS and not stop() and self._safe_step():
                     done += 1
             self._hand_over()
             self.began = True
         return 2.0 * done + self.finisher.advance(passes, stop)
+
+    def _safe_step(self) -> bool:
+        """A step; numbers that overflow are the end of the way, for Newton steps to start afresh."""
+        try:
+            return self._step()
+        except np.linalg.LinAlgError:
+            return False
 
     def _step(self) -> bool:
         """One step of predictor and corrector; False at the end of the way."""
