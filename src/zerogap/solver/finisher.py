@@ -45,14 +45,13 @@ _RARE = 1e-30
 SETTLED = 8
 #: Newton steps are lengthened up to this factor where Psi keeps falling.
 LONGEST = 2.0**20
-#: A smooth loss lends so many times its steepest curvature: with less, directions that are common to all
-#: outputs of a block are left to rounding.
+#: A smooth loss lends so many times its steepest curvature: less leaves what all outputs share to rounding.
 SMOOTH = 1e3
 #: Newton corrections of the dual point on its way to the certificate.
 REFINEMENTS = 2
 #: A dual point is worth refining once the rows' share of the gap is within so many times the tolerance.
 NEAR = 100.0
-#: Passes between checks of a small problem, as long as it is known not to be solved.
+#: Passes between checks of a small problem that is known not to be solved.
 STRIDE = 40.0
 
 
@@ -382,12 +381,13 @@ class NewtonSolver:
         """
         problem = self.problem
         (d, h), self.curvatures = self.curvatures, (np.zeros(0), np.zeros(0))  # long vectors, used once
-        exact = self.near and (self.mu == 0.0).any() and h.any()
-        if not exact or self.system is not newton_system:
+        if self.system is not newton_system:
             return problem.project_dual(self.u)
-        u = self.u.copy() if self.small else self.forces  # which the next step makes anew
+        u = np.empty_like(self.u) if self.small else self.forces  # which the next step makes anew
         u[:] = self.u
         row_terms.project(problem.terms, u)
+        if not (self.near and (self.mu == 0.0).any() and h.any()):
+            return u
         x, v = self.x, self.v
         for _ in range(REFINEMENTS):
             left = self.mu * x - self.pull + problem.slope(u) + v
