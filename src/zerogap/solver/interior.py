@@ -111,9 +111,10 @@ class InteriorSolver:
         lower, upper = (np.maximum(s, 0.0) + least for s in (-slope, slope))
         return Iterate(x, z, np.where(self.below, lower, 0.0), np.where(self.above, upper, 0.0))
 
-    def _margins(self, x: Array) -> Array:
-        """g_k.x of every piece."""
-        return np.append(self.problem.rows.dot(x), x)[self.pieces.of]
+    def _margins(self, x: Array, margins: Array | None = None) -> Array:
+        """g_k.x of every piece, from the rows' margins."""
+        margins = self.problem.rows.dot(x) if margins is None else margins
+        return np.append(margins, x)[self.pieces.of]
 
     def _sums(self, values: Array) -> tuple[Array, Array]:
         """Of the pieces of each row, and of each feature."""
@@ -145,8 +146,11 @@ class InteriorSolver:
         room_below, room_above = np.where(self.below, z - p.low, 1.0), np.where(self.above, p.high - z, 1.0)
         forces, pins = self._sums(p.weight * z)
         pulls = self.pull - self.mu * x - pins
-        left_z = self._margins(x) - p.aim - p.bend * z + l - h
-        if not self._goes_on(pulls - problem.rows.tdot(forces), left_z, room_below, room_above):
+        margins = problem.rows.dot(x)
+        left_z = self._margins(x, margins) - p.aim - p.bend * z + l - h
+        size = abs(problem.primal_from_margins(self._inside(x)[: problem.n_features], margins))
+        self.gap = float(p.weight @ (l * room_below + h * room_above))
+        if not self._goes_on(pulls - problem.rows.tdot(forces), left_z, size):
             return False
         theta = l / room_below + h / room_above + self.own_bend
         stiffness, pinned = self._sums(p.weight / theta)
@@ -194,14 +198,10 @@ class InteriorSolver:
 
         return solve
 
-    def _goes_on(self, left_x: Array, left_z: Array, room_below: Array, room_above: Array) -> bool:
-        """Measure the iterate, and keep it if it is the best."""
-        p, (x, z, l, h) = self.pieces, self.now  # noqa: E741
-        self.gap = float(p.weight @ (l * room_below + h * room_above))
-        left = (
-            self.gap + float(np.abs(p.weight * left_z) @ np.abs(z)) + float(left_x @ (left_x / self.metric))
-        )
-        size = abs(self._value(x))
+    def _goes_on(self, left_x: Array, left_z: Array, size: float) -> bool:
+        """Measure the iterate against the objective's size, and keep it if it is the best."""
+        left = self.gap + float(np.abs(self.pieces.weight * left_z) @ np.abs(self.now.z))
+        left += float(left_x @ (left_x / self.metric))
         if not np.isfinite(left) or (self.gap < CLOSE * size and left > GROWN * self.left):
             return False
         if left < self.left:
@@ -226,12 +226,8 @@ class InteriorSolver:
         self.offered = True
         return found
 
-    def _value(self, x: Array) -> float:
-        """The objective; outside the box, that of the nearest point inside."""
-        inside = self._inside(x)[: self.problem.n_features]
-        return self.problem.primal_from_margins(inside, self.problem.rows.dot(x))
-
     def _inside(self, point: Array) -> Array:
+        """The nearest point of the box."""
         penalty: Any = self.problem.penalty
         out = point.copy()
         out[: penalty.n_features] = np.clip(out[: penalty.n_features], penalty.lower, penalty.upper)

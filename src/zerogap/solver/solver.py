@@ -15,9 +15,10 @@ Array = np.ndarray
 class Candidates:
     """What a solver offers for certification: primal points (with intercept) and a dual point.
 
-    `slope` spares a product: s(dual), recomputed by `problem.slope` from `dual` itself. `stretch`: a
-    multiple of a point may be better, as it is for minimisers x*(u) and averages of such. `stiffness`: sigma
-    of the rows and s of the features, for Newton steps on the augmented Lagrangian.
+    `slope` and `margins` spare products: s(dual), recomputed by `problem.slope` from `dual` itself, and
+    `problem.rows.dot` of the last point. `stretch`: a multiple of a point may be better, as it is for
+    minimisers x*(u) and averages of such. `stiffness`: sigma of the rows and s of the features, for Newton
+    steps on the augmented Lagrangian.
     """
 
     points: list[Array]
