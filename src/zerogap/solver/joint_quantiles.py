@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits  # comes with scikit-learn
 
 from zerogap.problem.joint_quantiles import NO_ROWS, JointQuantiles, WorkingSet
 from zerogap.problem.problem import Problem
@@ -67,7 +68,8 @@ def solve_joint(
     will add to every prediction (its rounding counts). Without an intercept, and where no direction of x
     raises every prediction, equal predictions are equal up to the tolerance only.
     """
-    return _Rounds(joint, tol, shift, warm_start).run(max_passes, max_time, callbacks, progress)
+    with threadpool_limits(1, user_api="blas"):  # its matrices are small: threads only wait for each other
+        return _Rounds(joint, tol, shift, warm_start).run(max_passes, max_time, callbacks, progress)
 
 
 class _Relay:
